@@ -41,11 +41,7 @@ const BUDGETS: readonly [place: string, pattern: string, most: number][] = [
   ['src/features/runs', 'src/features/runs/**/*.{ts,lua}', 0],
   ['Lua', 'src/**/*.lua', 0],
   ...['cli', 'codec', 'contract', 'dashboard', 'mock-model', 'scorers', 'task-tools'].map(
-    (name): [string, string, number] => [
-      `packages/${name}`,
-      `packages/${name}/src/**/*.{ts,js,css,html}`,
-      0,
-    ],
+    (name): [string, string, number] => [`packages/${name}`, `packages/${name}/src/**/*.{ts,js,css,html}`, 0],
   ),
   ['the Python client', 'clients/python/**/*.py', 0],
   ['docs', 'docs/**/*.md', 0],
@@ -102,6 +98,18 @@ it('no file knows the machine of its author', () => {
   const MACHINE = /(?<![\w.])\/(?:home|Users|root|work)\/\w/
   const found = [...SOURCES, ...TESTS, ...PAGES].filter(({ text }) => MACHINE.test(text))
   expect(found.map(({ path, text }) => `${path}: ${MACHINE.exec(text)?.[0]}`)).toEqual([])
+})
+
+it('no constant stands in for a missing reward', () => {
+  const files = read(['clients/python/reasoning_gym_client/**/*.py', 'src/features/adapters/**/*.ts'])
+  const CONSTANT = /(?:reward|substitute)\w*(?:["']\]|["']\)|\.get\([^)]*\))?\)? *(?:or|\?\?) 0/
+  const lines = files.flatMap(({ path, text }) =>
+    text
+      .split('\n')
+      .filter((line) => CONSTANT.test(line))
+      .map((line) => `${path}: ${line.trim()}`),
+  )
+  expect(lines).toEqual([])
 })
 
 it('every error code is documented, and some test provokes it', () => {

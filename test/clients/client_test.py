@@ -19,6 +19,7 @@ from reasoning_gym_client import (
     RunLost,
     StepWatch,
     Unreachable,
+    Unscored,
     fill_unscored,
     in_thread,
     resume_run,
@@ -180,7 +181,9 @@ class Asking(unittest.TestCase):
 
     def test_the_mean_of_the_scored_stands_in_for_the_unscored(self) -> None:
         self.assertEqual(fill_unscored([1.0, None, 0.0, 0.5]), [1.0, 0.5, 0.0, 0.5])
-        self.assertEqual(fill_unscored([None, None]), [0.0, 0.0])
+        self.assertEqual(fill_unscored([None, None], lambda: 0.25), [0.25, 0.25])
+        with self.assertRaises(Unscored):
+            fill_unscored([None, None])
 
     def test_threads_share_a_client(self) -> None:
         (item,) = self.client.make("chain_sum")

@@ -75,7 +75,7 @@ async def outage(down_s):
 
 async def prove_workflow():
     check("groups are AReaL's", isinstance(make_workflow(2), GroupedRolloutWorkflow))
-    await prove(score, unscored_reward=None, has_flags=False)
+    await prove(score, unscored_reward=None, damaged_reward=None, has_flags=False)
     await prove_group(score)
     stuck = unscored["item"]["id"]
     right = reference(stuck)

@@ -35,9 +35,17 @@ async def skyrl():
     async def score(item_id, completion):
         return await asyncio.to_thread(play, item_id, completion)
 
-    await prove(score)
+    await prove(score, unscored_reward=give_task_a_mean())
     await prove_group(score)
     same_items([make(position=k // SIZE).init(QUESTION)[1]["item_id"] for k in range(4 * SIZE)])
+
+
+def give_task_a_mean():
+    """Posts a group, so that the task of the item that cannot be scored has a mean reward in the run, and returns it."""
+    stuck = unscored["item"]["id"]
+    rollouts = [{"completion": text} for text in (reference(stuck), "x", "x", "x")]
+    admin.run(run).post(stuck, rollouts, buffer=False, wait_s=60)
+    return 0.25
 
 
 async def openrlhf_agent():
@@ -63,7 +71,7 @@ async def openrlhf_agent():
         logs = found["extra_logs"]
         return Result(found["reward"], logs["unscored"] == 1.0, logs["no_answer"] == 1.0)
 
-    await prove(score)
+    await prove(score, unscored_reward=give_task_a_mean())
     await prove_group(score)
     same_items([(await execute(str(k // SIZE), "<answer>?</answer>"))["label"] for k in range(4 * SIZE)])
 
@@ -90,7 +98,7 @@ async def swift():
     async def score(item_id, completion):
         return Result((await asyncio.to_thread(rewards, (item_id, completion)))[0])
 
-    await prove(score, has_flags=False)
+    await prove(score, unscored_reward=give_task_a_mean(), has_flags=False)
     await prove_group(score)
     stuck = unscored["item"]["id"]
     found = rewards((stuck, reference(stuck)), (stuck, "<answer>no idea</answer>"), (stuck, unscored["completion"]))

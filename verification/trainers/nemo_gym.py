@@ -96,7 +96,7 @@ async def nemo_gym():
     head = BaseServerConfig(host="127.0.0.1", port=1)
     client = ServerClient(head_server_config=head, global_config_dict=OmegaConf.create(config))
     await serve(SimpleAgent(config=settings, server_client=client).setup_webserver(), ports[AGENT])
-    await prove(score)
+    await prove(score, unscored_reward=0.0, damaged_reward=0.0)
 
     client.global_config_dict[SERVER]["resources_servers"][SERVER]["port"] = urlsplit(counted.url).port
     client._server_base_urls.clear()

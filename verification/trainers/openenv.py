@@ -220,7 +220,7 @@ async def openenv():
     await prove_lease(tried)
     await prove_run(trained)
     await prove_tasks(trained)
-    await prove(scorer(library), unscored_reward=None)
+    await prove(scorer(library), unscored_reward=None, damaged_reward=None)
     await prove_restart(trained)
     await asyncio.to_thread(prove_space, library)
     for served in (library, trained):

@@ -153,7 +153,7 @@ def prove_trl():
 async def main():
     await prove_tries()
     client = connect(library.url)
-    await prove(scorer(client, STATELESS), unscored_reward=None)
+    await prove(scorer(client, STATELESS), unscored_reward=None, damaged_reward=None)
     await prove_sessions(client)
     await prove_group(scorer(connect(trained.url), run))
 

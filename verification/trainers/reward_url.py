@@ -48,13 +48,15 @@ async def openrlhf():
 
 
 async def prove_unscored(score):
-    """A group whose first sample cannot be scored: it waits for the others and gets their mean."""
+    """A group whose first sample cannot be scored: it waits until the group is complete and gets the mean, also if the second is wrong."""
     stuck = unscored["item"]["id"]
     first = asyncio.create_task(score(stuck, unscored["completion"]))
     await asyncio.sleep(4)  # longer than the scorer's deadline
-    same("unscored in a group: others", (await score(stuck, reference(stuck))).reward, 1.0)
+    same("unscored in a group: a wrong one", (await score(stuck, "<answer>no idea</answer>")).reward, 0.0)
+    others = [await score(stuck, reference(stuck)) for _ in range(SIZE - 2)]
+    same("unscored in a group: right ones", [one.reward for one in others], [1.0] * (SIZE - 2))
     result = await first
-    same("unscored in a group: the mean", (result.reward, result.unscored), (1.0, True))
+    check("unscored in a group: the mean", result.unscored and abs(result.reward - (SIZE - 2) / (SIZE - 1)) < 1e-6, result)
 
 
 class Absent(importlib.abc.MetaPathFinder, importlib.abc.Loader):

@@ -68,7 +68,7 @@ async def kinds():
     by_url = scorer(arguments(custom_rm_path=None, rm_type="remote_rm", rm_url=f"{url}/slime/rm"), removes=False)
     same("URL: right and wrong", [(await by_url(items[0]["id"], items[0][kind])).reward for kind in ("right", "wrong")], [1, 0])
     score = scorer(arguments(), removes=True)
-    await prove(score, has_no_answer=False)
+    await prove(score, unscored_reward=0.0, damaged_reward=0.0, has_no_answer=False)
     os.environ["REASONING_GYM_RUN"] = run
 
 

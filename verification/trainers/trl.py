@@ -86,7 +86,7 @@ async def rewards_without_a_run():
         (found,) = await asyncio.to_thread(rg_trl.reward, [None], [completion], item_id=[item_id])
         return Result(found)
 
-    await prove(score, unscored_reward=None, has_flags=False)
+    await prove(score, unscored_reward=None, damaged_reward=None, has_flags=False)
     chat = [{"role": "assistant", "content": items[0]["right"]}]
     same("messages", rg_trl.reward([None], [chat], item_id=[items[0]["id"]]), [1.0])
     integral, hangs = unscored["item"], unscored["completion"]

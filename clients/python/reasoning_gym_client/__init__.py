@@ -50,7 +50,17 @@ from ._models import (
     Scores,
     Verdict,
 )
-from ._trainer import StepWatch, TrainerClient, fill_unscored, in_thread, resume_run, strip_special_tokens
+from ._trainer import (
+    StepWatch,
+    TrainerClient,
+    Unscored,
+    fill_unscored,
+    in_thread,
+    require_reward,
+    resume_run,
+    strip_special_tokens,
+    task_mean,
+)
 
 __all__ = [
     "Client",
@@ -63,7 +73,10 @@ __all__ = [
     "StepWatch",
     "resume_run",
     "in_thread",
+    "Unscored",
     "fill_unscored",
+    "require_reward",
+    "task_mean",
     "strip_special_tokens",
     "ReasoningGymError",
     "Problem",

@@ -360,8 +360,8 @@ class Client:
                 curriculum. None: the samples are only scored.
             adapter: Name of the trainer, for the usage statistics.
             feedback: `none`, `format` or `rule`: what verdicts say about wrong answers. None: as the run says.
-            unscored: Reward of a sample that could not be scored: "null" (None), or "mean", the mean reward of the item's other
-                samples so far. The call waits up to 30 s for the first of them.
+            unscored: Reward of a sample that could not be scored: "null" (None), or "mean", the mean reward of its
+                complete group, for which the call waits up to 30 s, else of its task in the run. 503 while there is none.
 
         Returns:
             Rewards and verdicts in the order of `samples`. An invalid sample is `unscored` and raises no error.

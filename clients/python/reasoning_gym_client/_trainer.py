@@ -6,6 +6,7 @@ import asyncio
 import math
 import os
 import re
+import time
 import uuid
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -105,6 +106,13 @@ class TrainerClient:
             return str(row["item_id"])
         return "" if row.get("position") is None else self.positions[int(row["position"])]["id"]
 
+    def check(self) -> None:
+        """Raises Problem if the key is wrong or the run does not exist."""
+        if self.run_name is None:
+            self.client.whoami()
+        else:
+            self.run.get()
+
     def sample(self, item_id: str, completion: Union[str, Sequence[Message]], **details: Any) -> Verdict:
         """Scores one completion, in the run if one is set. Retries count once. `details` are arguments of `Client.sample`."""
         named = {"rollout_id": uuid.uuid4().hex, **details}
@@ -164,15 +172,44 @@ def strip_special_tokens(completion: str) -> str:
     return completion if found is None else completion[: len(completion) - len(found.group())]
 
 
-def fill_unscored(rewards: Sequence[Optional[float]]) -> List[float]:
-    """Replaces each None in the rewards of one group with the mean of the others, or with 0 if all are None.
+class Unscored(Exception):
+    """A completion could not be scored, and no number stands in for its reward."""
+
+
+def require_reward(verdict: Mapping[str, Any]) -> float:
+    """The reward of a verdict. Raises Unscored if it has none."""
+    if verdict.get("reward") is None:
+        raise Unscored(f"{verdict.get('code')}: {verdict.get('detail')}")
+    return float(verdict["reward"])
+
+
+def fill_unscored(rewards: Sequence[Optional[float]], otherwise: Optional[Callable[[], float]] = None) -> List[float]:
+    """Replaces each None in the rewards of one complete group with the mean of the others.
 
     For trainers without a mask. The mean of the group does not change, and the replaced rewards get an advantage of 0. A reward
-    of 0 instead would train the model as if the answer were wrong.
+    of 0 instead would train the model as if the answer were wrong. If all are None, `otherwise` gives the number, such as
+    `lambda: task_mean(run, item_id)`; without it, raises Unscored.
     """
     scored = [reward for reward in rewards if reward is not None]
-    mean = math.fsum(scored) / len(scored) if scored else 0.0
+    if len(scored) == len(rewards):
+        return scored
+    if not scored and otherwise is None:
+        raise Unscored("no completion of the group could be scored")
+    mean = math.fsum(scored) / len(scored) if scored or otherwise is None else otherwise()
     return [mean if reward is None else reward for reward in rewards]
+
+
+def task_mean(run: Optional[Run], item_id: str, wait_s: float = 30.0) -> float:
+    """The mean reward of the item's task in the run so far. Waits for the first one, then raises Unscored."""
+    deadline = time.monotonic() + wait_s
+    while run is not None:
+        task = run.get()["tasks"].get(item_id.split(".")[0])
+        if task and task["mean_reward"] is not None:
+            return float(task["mean_reward"])
+        if time.monotonic() > deadline:
+            break
+        time.sleep(1)
+    raise Unscored(f"no completion of item {item_id} could be scored, and no run has a mean reward of its task yet")
 
 
 _threads: "Optional[tuple[int, ThreadPoolExecutor]]" = None

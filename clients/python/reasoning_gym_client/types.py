@@ -1294,6 +1294,9 @@ class RunProgress(TypedDict):
     unscored: int
     """Number of unscored rollouts."""
 
+    substituted_rewards: int
+    """Number of rewards that the server sent for unscored samples, to trainers that need a number."""
+
     dumps: DumpProgress
 
     skipped_positions: int
@@ -1462,16 +1465,18 @@ class RunTask(TypedDict):
 
 
 class RunWarning(TypedDict):
-    """A task whose reward may not be earned by solving it or whose completions degenerate, or groups of a wrong size."""
+    """A task whose reward may not be earned by solving it or whose completions degenerate, substitute rewards, or
+    groups of a wrong size."""
 
-    kind: Literal['collapsed', 'hack_gap', 'permuted', 'signal_without_lift', 'format_loss', 'length_growth', 'group_size']
+    kind: Literal['collapsed', 'hack_gap', 'permuted', 'signal_without_lift', 'format_loss', 'length_growth', 'substituted_rewards', 'group_size']
     """`collapsed`: most answers to different questions are the same; `hack_gap`: upstream scoring rewards answers that
     hardened scoring rejects; `permuted`: answers also score on other items; `signal_without_lift`: scores are those
     of guesses; `format_loss`: fewer answers have the right format; `length_growth`: completions are several times
-    as long; `group_size`: the trainer does not send `group_size` samples for each item."""
+    as long; `substituted_rewards`: more than 1% of the samples could not be scored, and the trainer got numbers in
+    their place; `group_size`: the trainer does not send `group_size` samples for each item."""
 
     task: Union[TaskName, None]
-    """Task; null for `group_size`."""
+    """Task; null for `substituted_rewards` and `group_size`."""
 
     why: str
     """Explanation in one sentence."""
@@ -2194,7 +2199,8 @@ class UpdatedRun(TypedDict):
     """Diagnosis of the last 50 groups of all tasks together. Restoring a checkpoint empties the window."""
 
     warnings: List[RunWarning]
-    """Tasks whose recent groups suggest that the reward is not earned by solving the task, and groups of a wrong size."""
+    """Tasks whose recent groups suggest that the reward is not earned by solving the task, substitute rewards, and
+    groups of a wrong size."""
 
     skipped: List[SkippedPosition]
     """Most recently skipped positions, newest first."""

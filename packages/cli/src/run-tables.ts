@@ -64,6 +64,7 @@ export async function printRun(run: Run, changed: string[]): Promise<void> {
         formatParts(progress.rollouts, [
           ...Object.entries(progress.faults).map(([name, n]): Part => [`with ${toWords(name)}`, n]),
           ['unscored', progress.unscored],
+          ['with a substitute reward', progress.substituted_rewards],
         ]),
       ],
       [

@@ -13,9 +13,7 @@ export const OpenrlhfRequest = z
     labels: z
       .array(z.unknown(), `${HINT}; set --data.label_key item_id`)
       .max(MAX_SAMPLES)
-      .describe(
-        'Strings: item IDs. A sample without one is unscored; if the trainer has never sent any, the call is a 400.',
-      ),
+      .describe('Strings: item IDs. A sample without one is unscored; if no sample has one, the call is a 400.'),
   })
   .refine(({ query, prompts, labels }) => query.length === prompts.length && query.length === labels.length, {
     path: ['query'],
@@ -42,7 +40,7 @@ const PerSample = z.array(z.number())
 export const OpenrlhfResponse = z
   .strictObject({
     rewards: PerSample.describe(
-      'Reward to train on. For an unscored sample: the mean of its group so far, or with `unscored=zero` 0.',
+      'Reward to train on. For an unscored sample: the mean of its complete group, else of its task in the run; with `unscored=zero` 0.',
     ),
     scores: PerSample.describe(
       'Library score in [0, 1], by which OpenRLHF filters groups. For an unscored sample: the reward.',
@@ -85,7 +83,7 @@ export const SlimeSample = z
     label: z
       .unknown()
       .optional()
-      .describe('Item ID. Without one the sample is unscored; if the trainer has never sent any, the call is a 400.'),
+      .describe('Item ID. Without one the sample is unscored; if no sample of the call has one, the call is a 400.'),
   })
   .meta({ id: 'SlimeSample', description: 'A sample of slime or miles. Other fields are ignored.' })
 export type SlimeSample = z.infer<typeof SlimeSample>
@@ -114,7 +112,7 @@ export const SlimeReward = z
   .strictObject({
     score: Score.describe('Library score in [0, 1]; equal to `reward` if the sample is unscored.'),
     reward: Score.describe(
-      'Reward to train on. For an unscored sample: the mean of its group so far, or with `unscored=zero` 0.',
+      'Reward to train on. For an unscored sample: the mean of its complete group, else of its task in the run; with `unscored=zero` 0.',
     ),
     acc: Score.describe('1 if the answer is right (score of at least 0.99), else 0.'),
     unscored: z.boolean().describe('True if the sample could not be scored; `reward` is then a substitute.'),

@@ -58,17 +58,26 @@ export type Diagnosis = z.infer<typeof Diagnosis>
 export const RunWarning = z
   .strictObject({
     kind: z
-      .enum(['collapsed', 'hack_gap', 'permuted', 'signal_without_lift', 'format_loss', 'length_growth', 'group_size'])
+      .enum([
+        'collapsed',
+        'hack_gap',
+        'permuted',
+        'signal_without_lift',
+        'format_loss',
+        'length_growth',
+        'substituted_rewards',
+        'group_size',
+      ])
       .describe(
-        '`collapsed`: most answers to different questions are the same; `hack_gap`: upstream scoring rewards answers that hardened scoring rejects; `permuted`: answers also score on other items; `signal_without_lift`: scores are those of guesses; `format_loss`: fewer answers have the right format; `length_growth`: completions are several times as long; `group_size`: the trainer does not send `group_size` samples for each item.',
+        '`collapsed`: most answers to different questions are the same; `hack_gap`: upstream scoring rewards answers that hardened scoring rejects; `permuted`: answers also score on other items; `signal_without_lift`: scores are those of guesses; `format_loss`: fewer answers have the right format; `length_growth`: completions are several times as long; `substituted_rewards`: more than 1% of the samples could not be scored, and the trainer got numbers in their place; `group_size`: the trainer does not send `group_size` samples for each item.',
       ),
-    task: TaskName.nullable().describe('Task; null for `group_size`.'),
+    task: TaskName.nullable().describe('Task; null for `substituted_rewards` and `group_size`.'),
     why: z.string().describe('Explanation in one sentence.'),
   })
   .meta({
     id: 'RunWarning',
     description:
-      'A task whose reward may not be earned by solving it or whose completions degenerate, or groups of a wrong size.',
+      'A task whose reward may not be earned by solving it or whose completions degenerate, substitute rewards, or groups of a wrong size.',
   })
 export type RunWarning = z.infer<typeof RunWarning>
 
@@ -173,6 +182,9 @@ const RunProgress = z
       ),
     faults: CountByName.describe('Number of rollouts with a format fault, by fault.'),
     unscored: Count.describe('Number of unscored rollouts.'),
+    substituted_rewards: Count.describe(
+      'Number of rewards that the server sent for unscored samples, to trainers that need a number.',
+    ),
     dumps: DumpProgress,
     skipped_positions: Count.describe('Number of positions of the item sequence that gave no item.'),
     skipped_reasons: z
@@ -247,7 +259,7 @@ export const Run = z
     warnings: z
       .array(RunWarning)
       .describe(
-        'Tasks whose recent groups suggest that the reward is not earned by solving the task, and groups of a wrong size.',
+        'Tasks whose recent groups suggest that the reward is not earned by solving the task, substitute rewards, and groups of a wrong size.',
       ),
     skipped: z
       .array(

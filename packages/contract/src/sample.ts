@@ -8,7 +8,7 @@ import { FeedbackLevel, MAX_TRIES, ScoredVerdict } from './verdict.ts'
 const SampleInput = z
   .strictObject({
     item_id: NullableText.describe(
-      'Item ID. If it is null or cannot be read, the sample is unscored; the other samples are not affected.',
+      'Item ID. If it is null or cannot be read, the sample is unscored; the other samples are not affected. With `unscored: "mean"`, a call of only such samples is rejected.',
     ),
     completion: z.string().optional().describe('Text that the model generated.'),
     messages: z.array(Message).min(1).optional().describe('The completion as chat messages.'),
@@ -65,7 +65,7 @@ export const SamplesRequest = z
       .enum(['null', 'mean'])
       .default('null')
       .describe(
-        'Reward of a sample that could not be scored, for trainers without a mask. `mean`: the mean reward of the other samples of its item so far; the call waits for the first of them. `null`: null.',
+        'Reward of a sample that could not be scored, for trainers without a mask. `mean`: the mean reward of its group once the group is complete, for which the call waits up to 30 s; else the mean reward of the task in the run; 503 until there is one, and without a run. `null`: null.',
       ),
     samples: z.array(SampleInput).min(1).max(1024).describe('Completions to score.'),
     feedback: FeedbackLevel.optional().describe(
@@ -85,9 +85,7 @@ const ScoredSampleVerdict = ScoredVerdict.extend({
 const UnscoredSampleVerdict = z
   .strictObject({
     status: z.literal('unscored').describe('The sample could not be scored.'),
-    reward: NullableNumber.describe(
-      'null, or with `unscored: "mean"` the mean reward of the other samples of its item.',
-    ),
+    reward: NullableNumber.describe('null, or with `unscored: "mean"` the mean reward of its group or task.'),
     score: z.null().describe('Always null.'),
     code: z
       .string()

@@ -45,7 +45,7 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps) {
   const { redis, keys, recorder } = platform
   const { engine, grader } = deps
   const { items } = deps.items
-  const { runs } = deps.runs
+  const { runs, taskStatistics } = deps.runs
   const { tasks, ladders, cards } = deps.tasks
   const { suites } = deps.evals
   const usage = new AdapterUsage(redis, keys)
@@ -57,6 +57,7 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps) {
     recorder,
     items,
     runs,
+    taskStatistics,
     collector: openGroups.assembler,
     turns: new RolloutTurns(redis, keys),
   })

@@ -7,11 +7,8 @@ import type { AdapterName, FOREIGN_WIRES } from '@reasoning-gym-server/contract/
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
 import type { FeedbackLevel } from '@reasoning-gym-server/contract/verdict'
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { App } from '../../http/app.ts'
-import { enableLingeringClose } from '../../http/connections/lingering-close.ts'
 import { IfMatchHeaders } from '../../http/request-headers.ts'
 import { withFastParser } from '../../http/validation.ts'
 import type { SampleScoring } from './sample-scoring.ts'
@@ -23,24 +20,21 @@ export interface SentSample extends Omit<Sample, 'itemId'> {
   label: unknown
 }
 
-/** A result with the number to train on, also if the sample is unscored. */
-export interface RewardedSample extends SampleResult {
-  reward: number
+/** The number to train on. A call with `mean` or `zero` has one for each sample. */
+export function getReward({ verdict, substitute }: SampleResult): number {
+  const reward = verdict.reward ?? substitute
+  if (reward === undefined) throw new ServiceError('internal', 'An unscored sample has no substitute reward.')
+  return reward
 }
 
-/** What a response may depend on apart from the results. */
-interface AnsweredCall<Body, Query> {
-  query: Query
-  /** Undefined if the body was too large to be read. */
-  body: Body | undefined
-}
+/** What a call says besides its headers. */
+type CallContent<Body, Query> = Pick<ParsedRequest<Body, Query>, 'body' | 'query'>
 
 export interface RewardWire<Body, Query> {
   adapter: AdapterName
   /**
-   * `foreign`: an error would end the training, so a body that is too large is an unscored sample; a trainer that has
-   * never sent an item ID gets a 400 with `hint`, which names the option to set. `ours`: our client files, which
-   * understand problem documents and may send `If-Match`.
+   * `foreign`: a call without any item ID gets a 400 with `hint`, which names the option to set. `ours`: our client files,
+   * which understand problem documents and may send `If-Match`.
    */
   client:
     | { kind: 'foreign'; hint: string }
@@ -56,13 +50,11 @@ export interface RewardWire<Body, Query> {
   /** How long to retry failures of the server: the timeout of the trainer's client minus a margin. */
   retryWindowMs: number
   /** Reads what the caller wants for its groups and for samples that could not be scored. */
-  getOptions(
-    call: Pick<ParsedRequest<Body, Query>, 'body' | 'query'>,
-  ): Pick<SampleCall, 'siblingWindowMs' | 'groupSize'>
+  getOptions(call: CallContent<Body, Query>): Pick<SampleCall, 'unscored' | 'siblingWindowMs' | 'groupSize'>
   /** Reads the samples of a request, in the order in which they are rewarded. */
   read(body: Body): SentSample[]
   /** Writes the response: JSON text, or an object that is serialized by the schema of the response. */
-  write(samples: RewardedSample[], call: AnsweredCall<Body, Query>): string | object
+  write(samples: SampleResult[], call: CallContent<Body, Query>): string | object
 }
 
 export const NoQuery = z.strictObject({})
@@ -92,7 +84,7 @@ export const RewardUrlQuery = skipEmptyQuery(
       .enum(['mean', 'zero'])
       .default('mean')
       .describe(
-        'Reward of a sample that could not be scored. `mean`: the mean reward of the other samples of its item so far; the call waits for the first of them, and only then gets 0. `zero`: 0.',
+        'Reward of a sample that could not be scored. `mean`: the mean reward of its group, once the group is complete; if it does not complete in time or has no reward, the mean reward of the task in the run; 503 until there is one, and without a run. `zero`: 0.',
       ),
   }),
 )
@@ -118,7 +110,6 @@ export function addRewardRoutes<Body, Query>(
   wire: RewardWire<Body, Query>,
 ): void {
   const { client, retryWindowMs } = wire
-  const labels = new LabelReader(client.kind === 'foreign' ? client.hint : undefined)
   for (const [k, url] of wire.urls.entries()) {
     const inRun = k === 1
     const isConditional = inRun && client.kind === 'ours' // foreign trainers send no entity tags on purpose
@@ -127,15 +118,15 @@ export function addRewardRoutes<Body, Query>(
       {
         config: { access: inRun ? 'trainers' : 'scorers' },
         bodyLimit: REWARD_BODY_BYTES,
-        ...(client.kind === 'foreign' && { errorHandler: sendUnscoredIfTooLarge(samples, wire) }),
         schema: buildSchema(wire, inRun, isConditional),
       },
       async (request, reply) => {
         const { params, body, query, headers } = request as ParsedRequest<Body, Query> // by the schemas above
         const { run } = params
         const sent = wire.read(body)
-        const sentLabels = sent.map(({ label }) => label)
-        const itemIds = labels.read(sentLabels, request.caller.id, run)
+        const itemIds = sent.map(({ label }) => (typeof label === 'string' && label !== '' ? label : undefined))
+        if (client.kind === 'foreign' && sent.length > 0 && itemIds.every((itemId) => itemId === undefined))
+          throw new ServiceError('invalid_request', client.hint)
         const results = await samples.score({
           adapter: client.kind === 'ours' ? client.getAdapter(body) : wire.adapter,
           run,
@@ -147,11 +138,8 @@ export function addRewardRoutes<Body, Query>(
           condition: isConditional ? headers['if-match'] : undefined,
           delivery: run === undefined ? undefined : observeDelivery(reply),
         })
-        const rewarded = results.map((result) => ({
-          ...result,
-          reward: result.verdict.reward ?? result.substitute ?? 0,
-        }))
-        return sendReward(reply, wire.write(rewarded, { query, body }))
+        const answer = wire.write(results, { query, body })
+        return typeof answer === 'string' ? reply.type('application/json').send(answer) : reply.send(answer)
       },
     )
   }
@@ -176,55 +164,5 @@ function buildSchema<Body, Query>(wire: RewardWire<Body, Query>, inRun: boolean,
       ...(inRun ? (['unknown_run'] as const) : []),
       ...(isConditional ? (['run_changed'] as const) : []),
     ] as const,
-  }
-}
-
-/** Answers a sample that is larger than a body may be as unscored, since an error would end the run of the trainer. */
-function sendUnscoredIfTooLarge<Body, Query>(samples: SampleScoring, wire: RewardWire<Body, Query>) {
-  return (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
-    if (!(error instanceof ServiceError) || error.code !== 'body_too_large') throw error
-    const { run } = request.params as { run?: string } // validated before the body is read or not at all
-    enableLingeringClose(request.raw)
-    reply.removeHeader('connection') // the rest of the body is read and thrown away
-    const result = samples.recordUnreadable(wire.adapter, run, error)
-    const { data } = wire.query.safeParse(request.query) // which is validated after the body
-    const call = { query: data ?? wire.query.parse({}), body: undefined }
-    return sendReward(reply.status(200), wire.write([{ ...result, reward: 0 }], call))
-  }
-}
-
-function sendReward(reply: FastifyReply, answer: string | object): FastifyReply {
-  return typeof answer === 'string' ? reply.type('application/json').send(answer) : reply.send(answer)
-}
-
-const MAX_KNOWN_TRAINERS = 10_000
-
-/**
- * Distinguishes a misconfigured trainer from a gap in its dataset. A trainer that has never sent an item ID gets an
- * error that names the option to set. Later, a sample without one is unscored, because an error would end the run.
- */
-class LabelReader {
-  readonly #hint: string | undefined
-  /** Callers and runs that have sent item IDs to this process. Created for the first: most wires are never used. */
-  #known: LRUCache<string, true> | undefined
-
-  /** Without a hint, a call without item IDs is never rejected. */
-  constructor(hint: string | undefined) {
-    this.#hint = hint
-  }
-
-  /**
-   * Returns the item IDs of a call, undefined where a sample has none. Throws `invalid_request` if a new trainer sends
-   * none at all.
-   */
-  read(labels: unknown[], caller: string, run = ''): (string | undefined)[] {
-    const itemIds = labels.map((label) => (typeof label === 'string' && label !== '' ? label : undefined))
-    if (this.#hint === undefined || itemIds.length === 0) return itemIds
-    const trainer = `${run} ${caller}`
-    if (itemIds.some((itemId) => itemId !== undefined)) {
-      this.#known ??= new LRUCache({ max: MAX_KNOWN_TRAINERS })
-      this.#known.set(trainer, true)
-    } else if (!this.#known?.has(trainer)) throw new ServiceError('invalid_request', this.#hint)
-    return itemIds
   }
 }

@@ -1,14 +1,12 @@
 /**
- * Scores the samples of one trainer call. A fault in a sample makes it unscored, because an error would end the
- * trainer's run. Server failures are retried while the client waits, and thrown after that.
+ * Scores the samples of one trainer call. A fault in a sample makes it unscored, because an error would cost the others
+ * their rewards. Failures of the server are retried while the client waits, and thrown after that.
  */
-import type { AdapterName } from '@reasoning-gym-server/contract/adapter'
-import type { Caller } from '@reasoning-gym-server/contract/caller'
 import { type ErrorCode, isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract/errors'
 import { isEvalSeed, type Recipe } from '@reasoning-gym-server/contract/recipe'
 import { type RunSettings, resolveSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { Verdict } from '@reasoning-gym-server/contract/verdict'
-import type { Engine } from '../../engine/engine.ts'
+import { type Engine, NoResultError } from '../../engine/engine.ts'
 import type { Grader } from '../../grading/grader.ts'
 import { type GroupScoringRules, gradeGroup } from '../../grading/group-advantages.ts'
 import { applyFinishReason, type Submission } from '../../grading/submission.ts'
@@ -19,18 +17,19 @@ import { hashText } from '../rollouts/group-counters.ts'
 import { scoreByItem } from '../rollouts/rollout-scoring.ts'
 import { runContendedError } from '../runs/errors.ts'
 import type { Runs } from '../runs/runs.ts'
+import type { TaskStatistics } from '../runs/task-statistics.ts'
 import type { ResolvedRun } from '../runs/types.ts'
 import type { RolloutTurns } from './rollout-turns.ts'
-import type {
-  GradedSample,
-  Sample,
-  SampleCall,
-  SampleCollector,
-  SampleResult,
-  SampleResultVerdict,
-  UnscoredSample,
+import {
+  type GradedSample,
+  isItemFault,
+  type Sample,
+  type SampleCall,
+  type SampleCollector,
+  type SampleResult,
+  type SampleResultVerdict,
 } from './samples.ts'
-import { awaitSiblings, computeMeans, substituteRewards } from './substitute-rewards.ts'
+import { awaitSiblings, lacksReward, substituteGroupMeans, substituteTaskMeans } from './substitute-rewards.ts'
 import { retryUntil } from './trainer-calls.ts'
 import type { AdapterUsage } from './usage.ts'
 
@@ -39,6 +38,7 @@ interface SampleScoringDeps {
   items: Items
   grader: Grader
   runs: Runs
+  taskStatistics: Pick<TaskStatistics, 'readSums'>
   collector?: SampleCollector
   turns: RolloutTurns
   usage: AdapterUsage
@@ -48,7 +48,7 @@ interface SampleScoringDeps {
 const DEFAULT_SETTINGS = resolveSettings({})
 /** Number of regradings, because the run's settings may change while its samples are graded. */
 const MAX_RUN_CHANGES = 5
-/** Failures that are not retried forever: an item that always fails in this way must not block its trainer. */
+/** Failures of one item. They end the call only if it needs a number for each sample. */
 const FAILURES_OF_ONE_ITEM: readonly ErrorCode[] = ['make_timeout', 'make_out_of_memory']
 
 export class SampleScoring {
@@ -69,7 +69,7 @@ export class SampleScoring {
     const { usage, recorder } = this.#deps
     const graded =
       run === undefined ? await this.#gradeAll(call, undefined, deadline) : await this.#scoreForRun(run, call, deadline)
-    const results = call.siblingWindowMs !== undefined ? substituteRewards(graded, computeMeans(graded)) : graded
+    const results = await this.#substitute(call, graded)
     recorder.recordSamples(
       adapter,
       results.map(({ verdict }) => verdict),
@@ -78,15 +78,24 @@ export class SampleScoring {
     return results
   }
 
-  /** Throws `unknown_run`. */
-  async requireRun(run: string, caller: Caller): Promise<void> {
-    await this.#deps.runs.require(run, undefined, { fresh: false, caller })
+  /** Gives each unscored sample the number that the call asks for, and counts it in the run. */
+  async #substitute(call: SampleCall, results: SampleResult[]): Promise<SampleResult[]> {
+    const { run: name, unscored, condition, caller } = call
+    if (unscored === 'null' || results.every(({ verdict }) => verdict.status === 'scored')) return results
+    if (name === undefined) return fillIn(unscored, results, {})
+    const { runs, taskStatistics, collector } = this.#deps
+    const deadline = performance.now() + call.retryWindowMs
+    const run = await this.#retry(deadline, () => runs.require(name, condition, { caller })) // its latest counters
+    const filled = fillIn(unscored, results, await this.#retry(deadline, () => taskStatistics.readSums(run)))
+    await collector?.countSubstitutes(run, filled.filter(({ substitute }) => substitute !== undefined).length)
+    return filled
   }
 
   /** Grades with the cached settings of the run, and again if they turn out to be stale. */
   async #scoreForRun(name: string, call: SampleCall, deadline: number): Promise<SampleResult[]> {
     const { runs, collector, turns } = this.#deps
-    const { samples, delivery, condition, caller, siblingWindowMs, groupSize } = call
+    const { samples, delivery, condition, caller, unscored, groupSize } = call
+    const siblingDeadline = performance.now() + call.siblingWindowMs
     const assembly = delivery && collector?.start(delivery, groupSize)
     let run = await this.#retry(deadline, () => runs.require(name, condition, { fresh: false, caller }))
     for (let k = 0; k < MAX_RUN_CHANGES; k++) {
@@ -97,27 +106,31 @@ export class SampleScoring {
       const graded = sent.map((sample, position) => toGradedSample(sample, results[position]))
       if (!assembly) return results
       const isRecorded = await this.#retry(deadline, () => assembly.record(current, graded))
-      if (isRecorded && siblingWindowMs === undefined) return results
-      const wait = { windowMs: siblingWindowMs ?? 0, groupSize, signal: this.#closing.signal }
+      if (isRecorded && unscored !== 'mean') return results
+      const wait = { deadline: siblingDeadline, groupSize, signal: this.#closing.signal }
       const means = isRecorded && (await awaitSiblings(assembly, current, graded, wait))
-      if (means) return substituteRewards(results, means)
+      if (means) return substituteGroupMeans(results, means)
       run = await this.#retry(deadline, () => runs.require(name, condition, { caller }))
     }
     throw runContendedError(name)
   }
 
-  #gradeAll(
-    { samples, feedback }: SampleCall,
+  /** Throws the fault that all samples share, if the call needs numbers: later samples will have it too. */
+  async #gradeAll(
+    { samples, feedback, unscored }: SampleCall,
     run: ResolvedRun | undefined,
     deadline: number,
   ): Promise<SampleResult[]> {
     const settings = run?.settings ?? DEFAULT_SETTINGS
     const rules = feedback === undefined ? settings : { ...settings, feedback }
-    return scoreByItem(
+    const results = await scoreByItem(
       samples,
       ({ itemId }) => itemId,
-      (members) => this.#gradeItem(members, run, rules, deadline),
+      (members) => this.#gradeItem(members, run, rules, { deadline, needsNumbers: unscored !== 'null' }),
     )
+    const [first] = results
+    if (unscored !== 'null' && first?.fault && results.every(({ verdict }) => isItemFault(verdict))) throw first.fault
+    return results
   }
 
   /** On shutdown, calls that wait for Redis or the engine end with their failure. */
@@ -129,21 +142,12 @@ export class SampleScoring {
     return retryUntil(deadline, work, this.#closing.signal)
   }
 
-  recordUnreadable(adapter: AdapterName, run: string | undefined, { code, message }: ServiceError): SampleResult {
-    const { recorder, usage } = this.#deps
-    const verdict: UnscoredSample = { status: 'unscored', reward: null, score: null, code, detail: message }
-    const result: SampleResult = { itemId: undefined, recipe: undefined, verdict }
-    recorder.recordSamples(adapter, [verdict])
-    usage.record(adapter, run, [result])
-    return result
-  }
-
   /** Grades the samples of one item together. */
   async #gradeItem(
     samples: readonly Sample[],
     run: ResolvedRun | undefined,
     settings: RunSettings,
-    deadline: number,
+    { deadline, needsNumbers }: { deadline: number; needsNumbers: boolean },
   ): Promise<SampleResult[]> {
     const { items, grader, engine, recorder } = this.#deps
     const itemId = samples[0]?.itemId
@@ -156,9 +160,10 @@ export class SampleScoring {
         const startedAt = performance.now()
         engine.assertReady()
         const submissions = samples.map((sample) => toSubmission(sample, settings.tries))
-        const graded = await (run
+        const grading = run
           ? grader.gradeWithoutStatistics(recipe, submissions, settings)
-          : grader.grade(recipe, submissions, settings, { orThrow: true }))
+          : grader.grade(recipe, submissions, settings, { orThrow: true })
+        const graded = await grading.catch(throwRetryable)
         return { known: recipe, verdicts: graded, gradingMs: performance.now() - startedAt }
       })
       if (!run) recorder.recordVerdicts(known.task, verdicts) // samples of a run are counted with their group
@@ -175,8 +180,15 @@ export class SampleScoring {
         }
       })
     } catch (error) {
-      const verdict = toUnscored(error)
-      return samples.map(() => ({ itemId, recipe, verdict }))
+      const fault = toSampleFault(error, needsNumbers)
+      const verdict = {
+        status: 'unscored',
+        reward: null,
+        score: null,
+        code: fault.code,
+        detail: fault.message,
+      } as const
+      return samples.map(() => ({ itemId, recipe, verdict, fault }))
     }
   }
 
@@ -207,11 +219,22 @@ function applyRulesOfOne(
   return gradeGroup([{ length: tokens, finish_reason: finishReason }], [verdict], rules, false).verdicts[0] ?? alone
 }
 
+function fillIn(unscored: 'mean' | 'zero', results: SampleResult[], sums: Parameters<typeof substituteTaskMeans>[1]) {
+  if (unscored === 'mean') return substituteTaskMeans(results, sums)
+  return results.map((result) => (lacksReward(result) ? { ...result, substitute: 0 } : result))
+}
+
+/** An item of a sample was made before. If making it again takes too long, the machine is busy. */
+function throwRetryable(error: unknown): never {
+  if (error instanceof NoResultError) throw new ServiceError('make_timeout', error.message, { cause: error })
+  throw error
+}
+
 /** Throws errors that the sample did not cause. */
-function toUnscored(error: unknown): UnscoredSample {
-  const isOutage = isTemporaryFailure(error) && !FAILURES_OF_ONE_ITEM.includes(error.code)
+function toSampleFault(error: unknown, needsNumbers: boolean): ServiceError {
+  const isOutage = isTemporaryFailure(error) && (needsNumbers || !FAILURES_OF_ONE_ITEM.includes(error.code))
   if (!(error instanceof ServiceError) || isOutage || error.code === 'internal') throw error
-  return { status: 'unscored', reward: null, score: null, code: error.code, detail: error.message }
+  return error
 }
 
 /** Undefined for a sample that joins no group: a turn before the last one, and items of suites, which measure the run. */

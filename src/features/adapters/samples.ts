@@ -1,10 +1,15 @@
 /** Samples: completions that a trainer sends one by one, their results, and how they are collected into groups. */
 import type { AdapterName } from '@reasoning-gym-server/contract/adapter'
 import type { Caller } from '@reasoning-gym-server/contract/caller'
-import type { ErrorCode } from '@reasoning-gym-server/contract/errors'
+import type { ErrorCode, ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
-import type { FeedbackLevel, GroupVerdict, UnscoredCode, Verdict } from '@reasoning-gym-server/contract/verdict'
+import {
+  type FeedbackLevel,
+  type GroupVerdict,
+  UnscoredCode,
+  type Verdict,
+} from '@reasoning-gym-server/contract/verdict'
 import type { Submission } from '../../grading/submission.ts'
 import type { KnownVerdicts } from '../rollouts/group-payload.ts'
 import type { ResolvedRun } from '../runs/types.ts'
@@ -36,11 +41,10 @@ export interface SampleCall {
   feedback?: FeedbackLevel | undefined
   /** How long to retry failures of the server: the client's timeout minus a margin. */
   retryWindowMs: number
-  /**
-   * How long an unscored sample waits for a scored sibling. Its substitute is the mean reward of its siblings. If
-   * undefined, there are no substitutes.
-   */
-  siblingWindowMs?: number | undefined
+  /** Reward of an unscored sample: none, a mean of real rewards (substitute-rewards.ts), or 0 for callers that ask for it. */
+  unscored: 'null' | 'mean' | 'zero'
+  /** How long an unscored sample waits until its group is complete, from the start of the call. */
+  siblingWindowMs: number
   /** Number of samples that the trainer sends for an item; `group_size` of the run if undefined. */
   groupSize?: number | undefined
   /** Caller whose runs are named if there is no run of that name. */
@@ -51,7 +55,7 @@ export interface SampleCall {
   delivery?: Delivery | undefined
 }
 
-export interface UnscoredSample {
+interface UnscoredSample {
   status: 'unscored'
   reward: null
   score: null
@@ -69,10 +73,17 @@ export interface SampleResult {
   verdict: SampleResultVerdict
   /** The verdict that the sample has in a group of its run, if it is scored. */
   known?: KnownVerdict | undefined
-  /** Reward of an unscored sample, if the call asked for one and a sibling is scored. */
+  /** The error that made the sample unscored. */
+  fault?: ServiceError
+  /** Reward of an unscored sample, if the call asked for one. */
   substitute?: number | undefined
   /** Message to the model for its next turn, if the rollout has another try. Such a result counts with the last turn. */
   retryPrompt?: string | undefined
+}
+
+/** Whether the item ID or its item is at fault: such a sample joins no group, and fails again whenever it is sent. */
+export function isItemFault({ status, code }: { status: string; code?: string }): boolean {
+  return status === 'unscored' && !UnscoredCode.safeParse(code).success
 }
 
 /** A sample with a known item, and its verdict. */
@@ -91,6 +102,8 @@ export interface KnownVerdict extends Omit<KnownVerdicts, 'verdicts'> {
 /** Collects the samples of items into groups of their run. */
 export interface SampleCollector {
   start(delivery: Delivery, groupSize?: number): CallAssembly
+  /** Counts rewards that stand in for verdicts. Never rejects: a count that Redis does not accept is lost. */
+  countSubstitutes(run: ResolvedRun, count: number): Promise<void>
 }
 
 /** The samples of one call while they are added to groups. */

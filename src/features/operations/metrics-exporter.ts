@@ -31,7 +31,7 @@ import type { DumpRepository } from '../dumps/repository.ts'
 import type { GenerationJobRepository } from '../evals/repository.ts'
 import type { GroupRepository } from '../rollouts/repository.ts'
 import { diagnoseTasks, listWarnings } from '../runs/diagnosis/diagnosis.ts'
-import { listGroupSizeWarnings } from '../runs/diagnosis/warnings.ts'
+import { listSampleWarnings } from '../runs/diagnosis/sample-warnings.ts'
 import { runRecord } from '../runs/records.ts'
 import { countBatchableRollouts, type RunRepository } from '../runs/repository.ts'
 import type { RunIndex } from '../runs/run-index.ts'
@@ -244,7 +244,7 @@ async function collectRunGauges(
     ...Object.entries(diagnoses).flatMap(([task, diagnosis]) => buildDiagnosisGauges({ ...labels, task }, diagnosis)),
     ...[
       ...listWarnings(outcomes, settings, diagnoses),
-      ...listGroupSizeWarnings(backlog.groupSizes, settings.group_size),
+      ...listSampleWarnings(backlog.groupSizes, settings.group_size),
     ].map(
       // idle: no alert
       ({ task, kind }) =>

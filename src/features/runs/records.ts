@@ -410,6 +410,8 @@ export const groupSizesRecord = new RecordDeclaration({
   /** Number of samples that the trainer was found to send for each item while `group_size` was `sent_size_for`. */
   sent_size: { kind: 'counter' },
   sent_size_for: { kind: 'counter' },
+  /** Number of rewards that stood in for the verdicts of unscored samples. */
+  substituted: { kind: 'counter' },
   /** When the latest sample was recorded. */
   latest: { kind: 'timestamp' },
   /** How the last 50 groups were closed while `group_size` was `recent_for`, separated by spaces: `full`, `wide`, or how many samples an incomplete one had. */

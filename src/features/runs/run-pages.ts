@@ -8,7 +8,7 @@ import type { Engine } from '../../engine/engine.ts'
 import { meanOfSum } from '../../grading/statistics.ts'
 import { tryReadFrom } from '../../platform/redis/unreadable-entries.ts'
 import { diagnoseTasks, listWarnings } from './diagnosis/diagnosis.ts'
-import { listGroupSizeWarnings } from './diagnosis/warnings.ts'
+import { listSampleWarnings } from './diagnosis/sample-warnings.ts'
 import type { MetricsRepository } from './metrics.ts'
 import type { RunRepository } from './repository.ts'
 import { CONCURRENT_RUN_READS, type RunIndex } from './run-index.ts'
@@ -116,7 +116,7 @@ export class RunPages {
     const isOpen = dependsOnOutcomes(run, { backlog, engine: health })
     const outcomes = isOpen ? await taskStatistics.readRecentOutcomes(run) : {}
     const latest = await this.#readLatest(run)
-    const warnings = [...latest.warnings, ...listGroupSizeWarnings(backlog.groupSizes, run.settings.group_size)]
+    const warnings = [...latest.warnings, ...listSampleWarnings(backlog.groupSizes, run.settings.group_size)]
     const { items = 0, groups = 0, rollouts = 0, scored_groups = 0, failed_groups = 0, step = null } = run.counters
     const { last_scored_at } = run.counters
     return {

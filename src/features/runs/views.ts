@@ -9,7 +9,7 @@ import { meanOfSum } from '../../grading/statistics.ts'
 import { memoizeByIdentity, shareNextRun } from '../../platform/shared-results.ts'
 import type { FrontierCurriculum } from './curriculum/frontier-curriculum.ts'
 import { diagnose, diagnoseTasks, listWarnings, mergeWindows } from './diagnosis/diagnosis.ts'
-import { listGroupSizeWarnings } from './diagnosis/warnings.ts'
+import { listSampleWarnings } from './diagnosis/sample-warnings.ts'
 import type { RunMarks } from './marks.ts'
 import { countBatchableRollouts, type RunBacklog, type RunRepository } from './repository.ts'
 import { computeRunState } from './run-state.ts'
@@ -154,7 +154,7 @@ function buildRunView(
   const recent = mergeWindows(outcomes)
   const warnings = [
     ...listWarnings(outcomes, settings, diagnoses),
-    ...listGroupSizeWarnings(backlog.groupSizes, settings.group_size),
+    ...listSampleWarnings(backlog.groupSizes, settings.group_size),
   ]
   const completed = findLatestNumber(evidence)
   const count = (field: CountField) => counters[field] ?? 0
@@ -183,6 +183,7 @@ function buildRunView(
       },
       faults: counters.format_errors,
       unscored: count('unscored'),
+      substituted_rewards: backlog.groupSizes.substituted ?? 0,
       dumps,
       skipped_positions: count('skipped_positions'),
       skipped_reasons: {

@@ -57,6 +57,8 @@ export const send = async (
       adapter: 'slime',
       run,
       samples: [{ itemId, submission: { kind: 'completion', completion }, rolloutKey: key }],
+      unscored: 'null',
+      siblingWindowMs: 0,
       retryWindowMs: 0,
       delivery: typeof answer === 'string' ? delivery.promise : answer,
     })

@@ -6,11 +6,16 @@ import { HANGING, openWorld, until, type World } from '../../world.ts'
 let world: World
 let legs: string // its answer is 100
 let hanging: string
+const otherVersion = (id: string) => {
+  const [task, seed, index, rest = ''] = id.split('.')
+  const [, ...more] = JSON.parse(Buffer.from(rest, 'base64url').toString())
+  return `${task}.${seed}.${index}.${Buffer.from(JSON.stringify(['0.1.24', ...more])).toString('base64url')}`
+}
 const tagged = (answer: string) => `<think>so</think><answer>${answer}</answer>`
 const PROMPT = '<|im_start|>user\nHow many? Answer like <answer>100</answer>.<|im_end|>\n<|im_start|>assistant\n'
 
 beforeAll(async () => {
-  world = await openWorld({ SCORE_DEADLINE_MS: 300 })
+  world = await openWorld({ SCORE_DEADLINE_MS: 300, worker: true })
   const makeItem = async (task: string, seed: number): Promise<string> =>
     (await world.call('POST', '/items', { task, seed })).body.items[0].id
   legs = await makeItem('leg_counting', 42)
@@ -48,8 +53,8 @@ describe.each([
   ['openrlhf', openrlhf, '--data.label_key item_id'],
   ['slime', slime, '--label-key item_id'],
 ])('%s', (name, { url, body, read }, hint) => {
-  it('names the option to set to a trainer that has never sent an item ID', async () => {
-    for (const label of ['', null]) {
+  it('names the option to set to a trainer that sends no item ID', async () => {
+    for (const label of ['', null, 7]) {
       const { status, body: problem } = await world.call('POST', url, body(tagged('100'), label))
       expect([status, problem.code, problem.detail]).toEqual([400, 'invalid_request', expect.stringContaining(hint)])
     }
@@ -60,21 +65,6 @@ describe.each([
     ['partly right', tagged('1000'), () => legs, { reward: 0.75, unscored: false, fault: false }],
     ['wrong', tagged('no idea'), () => legs, { reward: 0, unscored: false, fault: false }],
     ['without an answer', 'a hundred', () => legs, { reward: 0, unscored: false, fault: true }],
-    ['whose scorer hangs', tagged(HANGING.answer), () => hanging, { reward: 0, unscored: true, fault: false }],
-    ['of a bad item ID', tagged('100'), () => 'no such item', { reward: 0, unscored: true, fault: false }],
-    [
-      'of an item ID that is too long',
-      tagged('100'),
-      () => 'x'.repeat(5000),
-      { reward: 0, unscored: true, fault: false },
-    ],
-    [
-      'without a label, from a trainer that sends them',
-      tagged('100'),
-      () => null,
-      { reward: 0, unscored: true, fault: false },
-    ],
-    ['with a label that is no text', tagged('100'), () => 7, { reward: 0, unscored: true, fault: false }],
   ])('a response %s', async (_kind, response, label, wanted) => {
     const answer = await world.call('POST', url, body(response, label()))
     expect([answer.status, read(answer.body as never)]).toEqual([200, wanted])
@@ -86,9 +76,20 @@ describe.each([
     expect(payload).not.toMatch(/[[ ][01][,\]}]/)
   })
 
-  it('a sample that is larger than a body may be is unscored', async () => {
-    const answer = await world.call('POST', url, body('x'.repeat(65 * 1024 * 1024), legs))
-    expect([answer.status, read(answer.body as never)]).toEqual([200, { reward: 0, unscored: true, fault: false }])
+  it.each<[string, () => string, string, number, string]>([
+    ['a scorer that hangs', () => hanging, HANGING.answer, 503, 'server_busy'],
+    ['a bad item ID', () => 'no such item', '100', 400, 'invalid_item_id'],
+    ['an item ID that is too long', () => 'x'.repeat(5000), '100', 400, 'invalid_item_id'],
+    ['another version of the library', () => otherVersion(legs), '100', 409, 'engine_version_mismatch'],
+    ['a sample larger than a body may be', () => legs, 'x'.repeat(65 * 1024 * 1024), 413, 'body_too_large'],
+  ])('%s is no reward', async (_kind, label, response, status, code) => {
+    const sent = { method: 'POST', url, payload: body(tagged(response), label()) } as const
+    const answer = await world.app.inject(sent)
+    expect([answer.statusCode, answer.json().code]).toEqual([status, code])
+    expect(answer.headers['retry-after'] !== undefined).toBe(status === 503)
+    if (status !== 503) return
+    const zero = await world.call('POST', `${url}${url.includes('?') ? '&' : '?'}unscored=zero`, sent.payload)
+    expect(read(zero.body as never)).toEqual({ reward: 0, unscored: true, fault: false })
   })
 
   it('refuses what is another wire', async () => {
@@ -131,77 +132,66 @@ describe('an unscored sample is rewarded with the mean of its siblings', () => {
   const post = async (url: string, response: string): Promise<unknown> =>
     (await world.call('POST', url, slime.body(response, hanging))).body
   const begin = (run: string, group_size: number) => world.call('PUT', `/runs/${run}`, { group_size })
-  /** Posts an unscored sample that is the first of its group, and then the response. */
-  async function postFirst(run: string, response: string): Promise<unknown> {
-    const first = post(`/slime/${run}/rm`, spoiled)
-    await until(
-      () => world.call('GET', `/runs/${run}`),
-      ({ body }) => body.progress.open_groups === 1,
-    )
-    await post(`/slime/${run}/rm`, response)
-    return first
-  }
+  const getRun = async (run: string) => (await world.call('GET', `/runs/${run}`)).body
   beforeAll(async () => {
     right = tagged((await world.call('GET', `/items/${hanging}?reveal=true`)).body.answer)
   })
 
-  it('so far, by every wire, and the first waits for one', async () => {
-    await begin('means', 8)
-    expect(await postFirst('means', right)).toBe(1)
+  it('once their group is complete, also if the first sibling is wrong', async () => {
+    await begin('means', 4)
+    const first = post('/slime/means/rm?shape=object', spoiled)
+    await until(
+      () => getRun('means'),
+      ({ progress }) => progress.open_groups === 1,
+    )
     expect(await post('/slime/means/rm', 'x')).toBe(0)
-    const object = { reward: 0.5, unscored: true, acc: 0 }
-    expect(await post('/slime/means/rm?shape=object', spoiled)).toMatchObject(object)
-    expect(await post('/slime/means/rm?unscored=zero', spoiled)).toBe(0)
+    await post('/slime/means/rm', right)
     const samples = [{ item_id: hanging, completion: spoiled }]
-    const filled = await world.call('POST', '/runs/means/samples', { samples, unscored: 'mean' })
-    expect(filled.body).toMatchObject({ rewards: [0.5], verdicts: [{ status: 'unscored', reward: 0.5, score: null }] })
-    const masked = await world.call('POST', '/runs/means/samples', { samples })
-    expect(masked.body).toMatchObject({ rewards: [null], verdicts: [{ status: 'unscored', reward: null }] })
+    const masked = world.call('POST', '/runs/means/samples', { samples })
+    expect(await first).toMatchObject({ reward: 0.5, unscored: true, acc: 0 })
+    expect((await masked).body).toMatchObject({ rewards: [null], verdicts: [{ status: 'unscored', reward: null }] })
+    const { progress, warnings } = await getRun('means')
+    expect(progress.substituted_rewards).toBe(1)
+    expect(warnings).toMatchObject([{ kind: 'substituted_rewards', task: null }])
   })
 
-  it('and not of an earlier epoch of the data or another run of the name', async () => {
-    await begin('epochs', 3)
-    await post('/slime/epochs/rm', 'x')
-    await post('/slime/epochs/rm', 'x')
-    expect(await post('/slime/epochs/rm', spoiled)).toBe(0)
-    expect(await postFirst('epochs', right)).toBe(1)
-    await world.call('DELETE', '/runs/epochs')
-    await begin('epochs', 3)
-    expect(await postFirst('epochs', 'x')).toBe(0)
-  })
-
-  it('or 0 if the whole group is unscored', async () => {
+  it('or with the mean of the task if all of them are unscored; while there is none, the call fails', async () => {
     await begin('hopeless', 2)
-    const pair = [post('/slime/hopeless/rm', spoiled), post('/slime/hopeless/rm', spoiled)]
-    expect(await Promise.all(pair)).toEqual([0, 0])
+    const samples = [spoiled, spoiled].map((completion) => ({ item_id: hanging, completion }))
+    const sendPair = (unscored: string) => world.call('POST', '/runs/hopeless/samples', { samples, unscored })
+    expect(await sendPair('mean')).toMatchObject({ status: 503, body: { code: 'server_busy' } })
+    const rollouts = [right, 'x', 'x', 'x'].map((completion) => ({ completion }))
+    const group = { run: 'hopeless', item_id: hanging, rollouts }
+    await world.call('POST', '/rollouts', group, { prefer: 'wait=10' })
+    expect((await sendPair('mean')).body.rewards).toEqual([0.25, 0.25])
+    expect((await sendPair('null')).body.rewards).toEqual([null, null])
+    expect((await getRun('hopeless')).progress.substituted_rewards).toBe(2)
   })
 
-  it('without a run, of those in its call', async () => {
+  it('a damaged ID among good ones costs its own sample only', async () => {
+    const labels = [legs, 'no such item', legs, null]
     const batch = {
-      query: [right, spoiled].map((response) => PROMPT + response),
-      prompts: [PROMPT, PROMPT],
-      labels: [hanging, hanging],
+      query: ['100', '100', '7', '100'].map((answer) => PROMPT + tagged(answer)),
+      prompts: labels.map(() => PROMPT),
     }
-    const { body } = await world.call('POST', '/openrlhf/get_reward', batch)
-    expect(body).toMatchObject({ rewards: [1, 1], scores: [1, 1], extra_logs: { unscored: [0, 1] } })
+    const { body } = await world.call('POST', '/openrlhf/get_reward', { ...batch, labels })
+    expect(body.rewards).toEqual([1, body.rewards[2] / 2 + 0.5, body.rewards[2], body.rewards[2] / 2 + 0.5])
+    expect(body.extra_logs.unscored).toEqual([0, 1, 0, 1])
   })
 })
 
 it('openrlhf: a batch is scored sample by sample, in order; one of nothing is empty', async () => {
-  const query = [tagged('100'), tagged(HANGING.answer), 'x', tagged('1000')].map((response) => PROMPT + response)
+  const query = [tagged('100'), 'x', tagged('1000')].map((response) => PROMPT + response)
   const { body } = await world.call('POST', openrlhf.url, {
     query: [...query, 'the prompt is not here <answer>100</answer>'],
-    prompts: Array.from({ length: 5 }, () => PROMPT),
-    labels: [legs, hanging, legs, legs, legs],
+    prompts: Array.from({ length: 4 }, () => PROMPT),
+    labels: [legs, legs, legs, legs],
   })
   expect(body).toMatchObject({
-    rewards: [1, 0, 0, 0.75, 1.75 / 3],
-    scores: [1, 0, 0, 0.75, 1.75 / 3],
-    extra_logs: { unscored: [0, 1, 0, 0, 1], no_answer: [0, 0, 1, 0, 0], fault: [0, 0, 1, 0, 0] },
-    errors: [
-      { index: 1, code: 'scorer_timeout' },
-      { index: 4, code: 'generation_failed' },
-    ],
+    rewards: [1, 0, 0.75, 1.75 / 3],
+    scores: [1, 0, 0.75, 1.75 / 3],
+    extra_logs: { unscored: [0, 0, 0, 1], no_answer: [0, 1, 0, 0], fault: [0, 1, 0, 0] },
+    errors: [{ index: 3, code: 'generation_failed' }],
   })
   const empty = await world.call('POST', openrlhf.url, { query: [], prompts: [], labels: [] })
   expect(empty.body).toEqual({ rewards: [], scores: [], extra_logs: { unscored: [], no_answer: [], fault: [] } })
@@ -213,7 +203,7 @@ it('a call of thousands of samples leaves time for others, and one of more than 
     world.call('POST', '/openrlhf/get_reward', {
       query: list(n, () => 'x'),
       prompts: list(n, () => ''),
-      labels: list(n, (k) => `no item ${k}`),
+      labels: list(n, (k) => (k === 0 ? legs : `no item ${k}`)),
     })
   let turns = 0
   const count = () => {
@@ -223,7 +213,7 @@ it('a call of thousands of samples leaves time for others, and one of more than 
   let next = setImmediate(count)
   const { body } = await send(24_000)
   clearImmediate(next)
-  expect(body.extra_logs.unscored).toEqual(list(24_000, () => 1))
+  expect(body.extra_logs.unscored).toEqual(list(24_000, (k) => (k === 0 ? 0 : 1)))
   expect(turns).toBeGreaterThan(10)
   expect((await send(32_769)).status).toBe(400)
   expect(
@@ -278,7 +268,6 @@ it('the samples of all wires count in the groups of their run; a rollout that is
   await world.call('POST', '/openrlhf/gathered/get_reward', openrlhf.body(tagged('100'), legs))
   for (let k = 0; k < 3; k++) await world.call('POST', '/runs/gathered/samples', { samples })
   await world.call('POST', '/slime/gathered/rm', slime.body(tagged('1'), legs))
-  world.startWorker()
   const getProgress = async () => (await world.call('GET', '/runs/gathered')).body.progress
   const { groups, rollouts } = await until(getProgress, (progress) => progress.groups > 0)
   expect([groups, rollouts]).toEqual([1, 3])

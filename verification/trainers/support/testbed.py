@@ -159,8 +159,26 @@ API_KILLED = ("all API processes killed", "kill-api", "start-server")
 REDIS_AWAY = ("redis away", "stop-redis", "start-redis")
 
 
+#: What a trainer gets in place of a score that is an error: without a run, no mean can stand in.
+RAISES = object()
+
+
+async def prove_no_reward(name, call, wanted, has_flags):
+    if wanted is RAISES:
+        error = None
+        try:
+            found = await call
+        except Exception as raised:  # noqa: BLE001  whatever comes is looked at
+            error, found = raised, None
+        # a trainer that swallows the error has no number
+        check(f"{name}: no number", error is not None or found.reward is None, found)
+    else:
+        result = await call
+        same(name, (result.reward, result.unscored), (wanted, has_flags))
+
+
 async def prove(
-    score, *, unscored_reward=0.0, has_flags=True, has_no_answer=True, is_lenient=True, outages=(RESTART, REDIS_AWAY)
+    score, *, unscored_reward=RAISES, damaged_reward=RAISES, has_flags=True, has_no_answer=True, is_lenient=True, outages=(RESTART, REDIS_AWAY)
 ):
     """Every kind of completion, many calls at once, and outages. `unscored_reward`: what the trainer gets in place of a score;
     `has_flags`: whether it is told why; `has_no_answer`: whether it is told that there was no answer; `is_lenient`: whether it
@@ -172,11 +190,10 @@ async def prove(
             same("malformed is counted", [one.no_answer for one in found], [True] * 3)
     result = await score(partial["item"]["id"], partial["completion"])
     check("partial", abs(result.reward - partial["score"]) < 1e-6, f"{result.reward}; expected {partial['score']}")
-    result = await score(unscored["item"]["id"], unscored["completion"])
-    same("unscored", (result.reward, result.unscored), (unscored_reward, has_flags))
+    await prove_no_reward("unscored", score(unscored["item"]["id"], unscored["completion"]), unscored_reward, has_flags)
     if is_lenient:
-        result = await score("no such item", "<answer>1</answer>")
-        same("unscored: item ID that cannot be read", (result.reward, result.unscored), (unscored_reward, has_flags))
+        damaged = score("no such item", "<answer>1</answer>")
+        await prove_no_reward("unscored: item ID that cannot be read", damaged, damaged_reward, has_flags)
 
     wanted = [float(k % 2) for k in range(64)]
     calls = [score(items[k % len(items)]["id"], items[k % len(items)]["right" if k % 2 else "wrong"]) for k in range(64)]

@@ -9,7 +9,8 @@ Rows have `item_id` beside their prompt (`GET /dataset.jsonl?format=hf`). For li
 process gets the same item for the same position.
 
 A rollout that could not be scored is rejected: AReaL trains on the other rollouts of its group. While the server is down, calls
-are retried for 10 minutes (REASONING_GYM_DEADLINE_S); then the exception rejects the rollout, too. Up to 64 calls run at once,
+are retried for 10 minutes (REASONING_GYM_DEADLINE_S); then the exception rejects the rollout, too. A wrong key or run raises when the
+workflow is created. Up to 64 calls run at once,
 outside AReaL's pool of reward processes, whose timeouts would become rewards of 0.
 """
 
@@ -24,7 +25,7 @@ from typing import Any, Dict, Optional
 
 from areal.workflow.rlvr import RLVRWorkflow
 
-from reasoning_gym_client import TrainerClient, in_thread, strip_special_tokens
+from reasoning_gym_client import TrainerClient, Unscored, in_thread, require_reward, strip_special_tokens
 
 log = logging.getLogger("reasoning_gym_client.areal")
 
@@ -39,16 +40,13 @@ def server() -> TrainerClient:
     return _server
 
 
-class Unscored(Exception):
-    """A rollout that could not be scored."""
-
-
 class ReasoningGymWorkflow(RLVRWorkflow):
     """`options` are the other arguments of RLVRWorkflow, such as `enable_thinking`."""
 
     def __init__(self, gconfig: Any, tokenizer: Any, **options: Any) -> None:
         super().__init__("unused", gconfig, tokenizer, **options)
         self.reward_fn = None  # RLVRWorkflow would import the name
+        server().check()  # AReaL would reject rollouts without end
 
     async def arun_episode(self, engine: Any, data: Dict[str, Any]) -> Optional[Dict[str, Any]]:
         """One rollout, or None if it could not be scored. Raises Unreachable or Problem if the server is down."""
@@ -66,6 +64,4 @@ class ReasoningGymWorkflow(RLVRWorkflow):
         completion = strip_special_tokens(self.tokenizer.decode(resp.output_tokens))
         length = len(resp.output_tokens)
         verdict = await in_thread(server().sample, str(task_data.get("item_id") or ""), completion, length_tokens=length)
-        if verdict["status"] != "scored":
-            raise Unscored(f"{verdict['code']}: {verdict['detail']}")
-        return float(verdict["reward"])
+        return require_reward(verdict)

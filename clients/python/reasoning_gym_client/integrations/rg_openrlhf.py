@@ -14,9 +14,9 @@ The label of a row is one of two things. All samples of a row get the same item.
 
 Set REASONING_GYM_PER_STEP to the value of `--rollout.batch_size`.
 
-A rollout that could not be scored gets reward 0, and `unscored` is 1 in the logs: OpenRLHF has no mask, and an exception or None
-would end the training. While the server is down, calls are retried for 10 minutes (REASONING_GYM_DEADLINE_S); then the exception
-is raised.
+OpenRLHF has no mask, and an exception or None ends the training. So a rollout that could not be scored gets the mean reward of its
+complete group, or else of its task in the run so far, and `unscored` is 1 in the logs. While there is no such mean, without a run, and
+while the server is down, calls are retried for 10 minutes (REASONING_GYM_DEADLINE_S); then the exception is raised.
 """
 
 # mypy: disable-error-code="import-not-found,import-untyped,misc"
@@ -29,7 +29,7 @@ import os
 import sys
 from typing import Any, Dict, List, Mapping, Optional
 
-from reasoning_gym_client import Item, TrainerClient, in_thread, strip_special_tokens
+from reasoning_gym_client import Item, TrainerClient, in_thread, require_reward, strip_special_tokens
 
 if __name__ == "__main__":  # writes the rows, without OpenRLHF
     for position in range(int(sys.argv[1]) if len(sys.argv) > 1 else 100_000):
@@ -55,7 +55,7 @@ class AgentInstance(AgentInstanceBase):
         """Scores `action_text` for the item `label`. Raises Problem for an error response, Unreachable if the server stays down."""
         completion = strip_special_tokens(state_dict["action_text"])
         verdict = await in_thread(server.sample, str(state_dict["label"] or ""), completion, unscored="mean")
-        reward = verdict["reward"] or 0.0
+        reward = require_reward(verdict)
         return {
             "rewards": _Scalar(reward),
             "scores": float(verdict["score"] if verdict["status"] == "scored" else reward),

@@ -11,9 +11,9 @@ Rows are `{"prompt": [messages], "env_class": "reasoning_gym", "reward_spec": {"
 "extra_info": {"item_id": …}}`, as in `GET /dataset.jsonl?format=skyrl`. With `{"position": 17}` in `extra_info`, the environment
 requests the item when the episode begins, so that its difficulty follows the curriculum, and replaces the prompt.
 
-A SkyRL environment has no mask, so a rollout that could not be scored gets the mean reward of its item's other rollouts, and the
-metric `unscored` is 1. While the server is down,
-calls are retried for 10 minutes (REASONING_GYM_DEADLINE_S); then the exception is raised.
+A SkyRL environment has no mask, so a rollout that could not be scored gets the mean reward of its complete group, or else of its task
+in the run so far, and the metric `unscored` is 1. While there is no such mean, without a run, and while the server is down, calls are
+retried for 10 minutes (REASONING_GYM_DEADLINE_S); then the exception is raised.
 """
 
 # mypy: disable-error-code="import-not-found,import-untyped,misc"
@@ -27,7 +27,7 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
 
-from reasoning_gym_client import Message, TrainerClient, Verdict, strip_special_tokens
+from reasoning_gym_client import Message, TrainerClient, Verdict, require_reward, strip_special_tokens
 
 _server: Optional[TrainerClient] = None
 
@@ -68,7 +68,7 @@ class ReasoningGymEnv(BaseTextEnv):
         completion = strip_special_tokens(action)
         self.verdict = server().sample(self.item_id, completion, rollout_id=self.rollout_id, unscored="mean")
         return BaseTextEnvStepOutput(
-            observations=[], reward=float(self.verdict.get("reward") or 0.0), done=True, metadata=dict(self.verdict)
+            observations=[], reward=require_reward(self.verdict), done=True, metadata=dict(self.verdict)
         )
 
     def get_metrics(self) -> Dict[str, Any]:

@@ -15,7 +15,7 @@ run once, with `group_size` equal to `--n-samples-per-prompt`:
   from the loss (`remove_sample`). slime still uses its reward to normalize the group, so it gets the mean of the group's other
   rewards.
 * `reward` (without `--group-rm`) scores one sample; the server gathers the samples of one item into a group of the run. A sample
-  that could not be scored is removed from the loss, but its reward of 0 shifts the mean of the group: prefer `group_reward`.
+  that could not be scored is removed from the loss, too. Its reward is the mean of its complete group, or else of its task in the run.
 * Without REASONING_GYM_RUN, both score and count nothing. While the server is down, calls are retried for five minutes; then the
   exception is raised, which ends the training.
 """
@@ -73,7 +73,8 @@ async def group_reward(args: Any, samples: Sequence[Any], **kwargs: Any) -> List
 
 def _score(run: Optional[str], samples: Sequence[Any]) -> List[Verdict]:
     sent = [{"item_id": str(sample.label), "rollout_id": uuid.uuid4().hex, **_rollout(sample)} for sample in samples]
-    return _client().samples(sent, run=run, adapter="slime")["verdicts"]
+    mode = "null" if run is None else "mean"
+    return _client().samples(sent, run=run, adapter="slime", unscored=mode)["verdicts"]
 
 
 def _post(run: str, samples: Sequence[Any]) -> Sequence[Verdict]:
@@ -103,12 +104,12 @@ def _mark(samples: Sequence[Any], verdicts: Sequence[Verdict]) -> List[float]:
     """The rewards. Without verdicts, the whole group was not scored in time."""
     rewards = [verdict.get("reward") for verdict in verdicts] or [None] * len(samples)
     for k, sample in enumerate(samples):
-        if rewards[k] is None:
+        if not verdicts or verdicts[k]["status"] != "scored":
             sample.remove_sample = True
         if isinstance(sample.metadata, dict):
             verdict = verdicts[k] if verdicts else {}
             sample.metadata["reasoning_gym"] = {name: verdict.get(name) for name in ("status", "score", "fault", "code")}
-    return fill_unscored(rewards)
+    return fill_unscored(rewards, lambda: 0.0)  # a group without a reward is removed from the loss
 
 
 # Items

@@ -6,8 +6,9 @@
 Rows have `item_id` beside `messages`, as in `GET /dataset.jsonl?format=swift`.
 
 ms-swift turns a reward of None into **0**. Therefore a rollout that could not be scored gets the mean of its group's
-other rewards: the mean of the group does not change, and the rollout's own advantage is 0. A group that arrives whole is posted
-whole. Parts of a group (`num_generations` spread over processes) are gathered by the server, and group penalties do not apply.
+other rewards: the mean of the group does not change, and the rollout's own advantage is 0. If no rollout of the group could be scored,
+all get the mean reward of their task in the run so far. While there is none, and without a run, Unscored is raised, which ends the
+training. A group that arrives whole is posted whole. Parts of a group (`num_generations` spread over processes) are gathered by the server, and group penalties do not apply.
 While the server is down, calls are retried for 10 minutes (REASONING_GYM_DEADLINE_S); then the exception is raised.
 """
 
@@ -18,11 +19,12 @@ from __future__ import annotations
 
 import os
 import uuid
+from functools import partial
 from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from swift.rewards import ORM, orms
 
-from reasoning_gym_client import TrainerClient, fill_unscored, strip_special_tokens
+from reasoning_gym_client import TrainerClient, fill_unscored, strip_special_tokens, task_mean
 
 
 class ReasoningGymReward(ORM):
@@ -42,7 +44,7 @@ class ReasoningGymReward(ORM):
         for k, row in enumerate(rows):
             # Two rows of a batch may have the same item. prompt_id distinguishes their groups.
             groups.setdefault((row.get("prompt_id"), self.server.item_id(row)), []).append(k)
-        rewards = [0.0] * len(completions)
+        rewards: List[Optional[float]] = [None] * len(completions)
         alone: List[int] = []
         for (_, item_id), members in groups.items():
             if self.server.run_name is None or len(members) != self.group_size:
@@ -55,16 +57,23 @@ class ReasoningGymReward(ORM):
                 buffer=False,  # ms-swift keeps the rollouts itself
                 wait_s=self.server.deadline_s,
             )
-            if posted["status"] != "scored":
-                raise RuntimeError(f"group of item {item_id}: {posted['status']}: {posted.get('detail', '')}")
-            for k, reward in zip(members, fill_unscored(posted["rewards"])):
+            for k, reward in zip(members, posted.get("rewards") or []):  # none: not scored in time
                 rewards[k] = reward
         if alone:
             self._score_parts(alone, completions, rows, rewards)
-        return rewards
+        run = None if self.server.run_name is None else self.server.run
+        for (_, item_id), members in groups.items():  # last, so that the task has a mean
+            filled = fill_unscored([rewards[k] for k in members], partial(task_mean, run, item_id))
+            for k, reward in zip(members, filled):
+                rewards[k] = reward
+        return [reward for reward in rewards if reward is not None]
 
     def _score_parts(
-        self, alone: Sequence[int], completions: Sequence[str], rows: Sequence[Mapping[str, Any]], rewards: List[float]
+        self,
+        alone: Sequence[int],
+        completions: Sequence[str],
+        rows: Sequence[Mapping[str, Any]],
+        rewards: List[Optional[float]],
     ) -> None:
         samples = [
             {
@@ -74,13 +83,11 @@ class ReasoningGymReward(ORM):
             }
             for k in alone
         ]
-        given = self.server.client.samples(samples, run=self.server.run_name, adapter="swift")["rewards"]
-        siblings: Dict[Any, List[int]] = {}
-        for position, k in enumerate(alone):
-            siblings.setdefault((rows[k].get("prompt_id"), samples[position]["item_id"]), []).append(position)
-        for members in siblings.values():
-            for position, reward in zip(members, fill_unscored([given[position] for position in members])):
-                rewards[alone[position]] = reward
+        run = self.server.run_name
+        # With a run, the server knows the rest of each group.
+        found = self.server.client.samples(samples, run=run, adapter="swift", unscored="null" if run is None else "mean")
+        for k, reward in zip(alone, found["rewards"]):
+            rewards[k] = reward
 
 
 def _rows(columns: Mapping[str, Any], count: int) -> List[Dict[str, Any]]:

@@ -24,7 +24,7 @@ with `group_size` equal to `num_generations`: `Client().run("my-run").put(preset
   `num_generations` does not divide the batch of a process, groups are split between processes. The server then gathers the parts,
   and only penalties of a single rollout apply.
 * A completion that could not be scored is None, which GRPOTrainer masks since TRL 1.6.0. Earlier versions and SDPOTrainer turn None
-  into 0, so there it gets the mean of its group's other rewards. While the server is down, calls are retried for five minutes; then
+  into 0, so there it gets the mean of its group's other rewards, or of its task in the run if none was scored. While the server is down, calls are retried for five minutes; then
   the exception is raised.
 * With `feedback="rule"` in the run, `reward.feedback` says what is wrong with each completion of this process's last call: a list of
   texts, with None for right completions. Callbacks can read it, and so can reward functions after this one in `reward_funcs`.
@@ -41,16 +41,16 @@ import importlib.metadata
 import os
 import sys
 import uuid
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence, Tuple, Union
 
 try:
-    from reasoning_gym_client import Client, Positions, Verdict, fill_unscored, resume_run
+    from reasoning_gym_client import Client, Positions, Verdict, fill_unscored, resume_run, task_mean
 except ImportError:  # loaded by path, without the installed package
     sys.path.insert(0, str(Path(__file__).parents[2]))
-    from reasoning_gym_client import Client, Positions, Verdict, fill_unscored, resume_run
+    from reasoning_gym_client import Client, Positions, Verdict, fill_unscored, resume_run, task_mean
 
 __all__ = ["lazy_items", "positions", "environment", "reward", "make_reward", "rewind_callback", "use_feedback"]
 
@@ -177,7 +177,10 @@ def make_reward(run: Optional[str] = None, stop_tokens: Sequence[int] = (), wait
         rewards = [verdict.get("reward") for verdict in verdicts]
         if not _masks_none(columns):
             for group in groups:
-                for k, filled in zip(group, fill_unscored([rewards[k] for k in group])):
+                item_id, name = rows[group[0]]
+                counted = None if name is None else _client().run(name)
+                mean = partial(task_mean, counted, item_id)
+                for k, filled in zip(group, fill_unscored([rewards[k] for k in group], mean)):
                     rewards[k] = filled
         return rewards
 

@@ -16,10 +16,11 @@ answer stays on the server. If the trainer resumes at a later row, LivePrompts r
 counted in the run.
 
 verl scores one response at a time. The server returns each reward at once and gathers the responses to one item into a group of
-the run, which feeds the curriculum, statistics and dumps; penalties that need the whole group do not apply. A response that could
-not be scored gets the mean reward of its item's other responses, and the metric `unscored` is 1. Its advantage is then 0. To leave
-it out of the loss as well, use the agent loop `rg_verl_agent.py`. While the server is down, calls are retried for five minutes;
-then an exception ends the training.
+the run, which feeds the curriculum, statistics and dumps; penalties that need the whole group do not apply.
+
+`compute_score` raises Unscored for a response that could not be scored. verl then leaves the response out of the batch; it ends the
+training only if no response of a batch is left. The same holds while the server is down, after five minutes of retries. Do not use
+the reward manager `rate_limited`, which turns an exception into a reward of 0.
 """
 
 from __future__ import annotations
@@ -33,17 +34,17 @@ from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 try:
-    from reasoning_gym_client import Client, Item, Positions, StepWatch, Verdict, in_thread
+    from reasoning_gym_client import Client, Item, Positions, StepWatch, Verdict, in_thread, require_reward
 except ImportError:  # loaded by path, without the installed package
     sys.path.insert(0, str(Path(__file__).parents[2]))
-    from reasoning_gym_client import Client, Item, Positions, StepWatch, Verdict, in_thread
+    from reasoning_gym_client import Client, Item, Positions, StepWatch, Verdict, in_thread, require_reward
 
 try:
     _Dataset: Any = importlib.import_module("torch.utils.data").Dataset  # verl requires this class
 except ImportError:
     _Dataset = object
 
-__all__ = ["compute_score", "score", "to_result", "LivePrompts"]
+__all__ = ["compute_score", "LivePrompts"]
 
 HELD_OUT = "held-out"
 SUITE = "original"
@@ -65,14 +66,11 @@ async def compute_score(
     **more: Any,
 ) -> Dict[str, float]:
     """Returns the reward of one response as `score`, with metrics. The keys are always the same, because verl averages them.
+    Raises Unscored, which is verl's mask.
 
     The response counts in the run of its row (LivePrompts), else in `run`, else in REASONING_GYM_RUN. Held-out rows count in none.
     """
-    return to_result(await score(solution_str, extra_info or {}, run))
-
-
-async def score(solution_str: str, info: Mapping[str, Any], run: Optional[str] = None) -> Verdict:
-    """The verdict of one response. If it is unscored, `reward` is the mean of its item's other responses, or None."""
+    info = extra_info or {}
     held_out = info.get("held_out") or info.get("split") == "test"
     counted = None if held_out else info.get("run") or run or os.environ.get("REASONING_GYM_RUN")
     verdict: Verdict = await in_thread(
@@ -82,17 +80,10 @@ async def score(solution_str: str, info: Mapping[str, Any], run: Optional[str] =
         run=counted,
         rollout_id=uuid.uuid4().hex if counted else None,
         adapter="verl",
-        unscored="mean",
     )
-    return verdict
-
-
-def to_result(verdict: Verdict) -> Dict[str, float]:
-    """What a reward function of verl returns."""
     fault = verdict.get("fault")
     return {
-        "score": float(verdict["reward"] or 0.0),
-        "unscored": float(verdict["status"] == "unscored"),
+        "score": require_reward(verdict),
         "no_answer": float(fault == "no_answer"),
         "format_fault": float(fault is not None),
     }

@@ -40,6 +40,7 @@ export function BatchPanel({ run, width }) {
       : [['Stale', `${pluralize(progress.stale_groups, 'group')} older than max_policy_lag, dropped`]]),
     ['Failed', `${pluralize(progress.failed_groups, 'group')} without any scored rollout`],
     ['Unscored', pluralize(progress.unscored, 'rollout')],
+    ['Substitute rewards', formatCount(progress.substituted_rewards)],
     ...Object.entries(progress.faults).map(([fault, n]) => [humanize(fault), pluralize(n, 'rollout')]),
   ]
   return html`<${Panel} title="Buffer and batches" width=${width}>

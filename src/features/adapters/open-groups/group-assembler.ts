@@ -19,7 +19,6 @@ import { encodeBlob } from '@reasoning-gym-server/codec/compressed-blob'
 import { canonicalJson } from '@reasoning-gym-server/codec/content-hash'
 import type { Rollout } from '@reasoning-gym-server/contract/rollout'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
-import { UnscoredCode } from '@reasoning-gym-server/contract/verdict'
 import { hasNoCompletion } from '../../../grading/finish-reason.ts'
 import type { Submission } from '../../../grading/submission.ts'
 import { limitTurns, toTurnText } from '../../../grading/tries.ts'
@@ -27,13 +26,21 @@ import { EventLoopBudget } from '../../../platform/event-loop-budget.ts'
 import type { MetricsRecorder } from '../../../platform/metrics/metrics-recorder.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
-import type { CallAssembly, GradedSample, KnownVerdict, Sample, SampleCollector, Siblings } from '../samples.ts'
+import {
+  type CallAssembly,
+  type GradedSample,
+  isItemFault,
+  type KnownVerdict,
+  type Sample,
+  type SampleCollector,
+  type Siblings,
+} from '../samples.ts'
 import type { Delivery } from '../trainer-calls.ts'
 import type { OpenGroupRepository, RecordedSample } from './repository.ts'
 import type { SampleWriter } from './sample-writer.ts'
 
 interface GroupAssemblerDeps {
-  repository: Pick<OpenGroupRepository, 'listRewards'>
+  repository: Pick<OpenGroupRepository, 'listRewards' | 'countSubstitutes'>
   writer: Pick<SampleWriter, 'record' | 'settle'>
   recorder: Pick<MetricsRecorder, 'recordGatheredSamples'>
 }
@@ -61,6 +68,10 @@ export class GroupAssembler implements SampleCollector {
 
   start(delivery: Delivery, size?: number): CallAssembly {
     return new PendingCall({ ...this.#deps, size }, delivery)
+  }
+
+  async countSubstitutes(run: ResolvedRun, count: number): Promise<void> {
+    await this.#deps.repository.countSubstitutes(run, count).catch(() => {})
   }
 }
 
@@ -124,7 +135,7 @@ class PendingCall implements CallAssembly {
   async #recordAll(run: ResolvedRun, samples: readonly (GradedSample | undefined)[]): Promise<boolean> {
     const { writer, recorder, nextCall, size } = this.#deps
     const attempts = samples.flatMap((sample, position) => {
-      if (!sample || !isGathered(sample)) return []
+      if (!sample || isItemFault(sample.verdict)) return []
       const record = () => {
         const known = this.#samples.get(position) ?? createRecordedSample(sample, run.settings, nextCall())
         const recorded = { ...known, arrived: this.#arrived, size, reward: sample.verdict.reward } // the settings may have changed
@@ -153,14 +164,6 @@ class PendingCall implements CallAssembly {
     if (counts || !this.#mayBeWrittenLate) return
     setTimeout(() => writer.settle(run, samples, false), LATE_WRITE_MS).unref()
   }
-}
-
-/**
- * Returns whether the sample becomes a rollout. A sample with a fault of its own, such as an unreadable item ID, does
- * not.
- */
-function isGathered({ verdict }: GradedSample): boolean {
-  return verdict.status === 'scored' || UnscoredCode.safeParse(verdict.code).success
 }
 
 /** 16 hex digits are 64 bits, enough to distinguish the items of one run. */

@@ -122,6 +122,12 @@ const writeSamples = defineScript({
   ],
   constants: CONSTANTS,
 })
+const countSubstitutes = defineScript({
+  folder: import.meta.dirname,
+  name: 'count-substitutes',
+  keys: ['run', 'groupSizes'],
+  constants: CONSTANTS,
+})
 const removeClosedGroups = defineScript({
   folder: import.meta.dirname,
   name: 'remove-closed-groups',
@@ -279,6 +285,10 @@ export class OpenGroupRepository {
     if (!Array.isArray(reply)) return reply ?? undefined
     const [closed, results] = reply
     return { closed, results }
+  }
+
+  async countSubstitutes({ name, epoch }: Pick<OpenGroupRun, 'name' | 'epoch'>, count: number): Promise<void> {
+    await countSubstitutes(this.#redis, this.#keys.forRun(name, epoch), [String(epoch), String(count)])
   }
 
   /**

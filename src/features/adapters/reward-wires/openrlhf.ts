@@ -6,7 +6,8 @@ import {
 } from '@reasoning-gym-server/contract/reward-wires'
 import type { Submission } from '../../../grading/submission.ts'
 import { withFastParser } from '../../../http/validation.ts'
-import { type RewardedSample, RewardUrlQuery, type RewardWire } from '../reward-route.ts'
+import { getReward, RewardUrlQuery, type RewardWire } from '../reward-route.ts'
+import type { SampleResult } from '../samples.ts'
 import { formatFloats } from '../trainer-calls.ts'
 import { readResponse } from './openrlhf-response.ts'
 
@@ -21,10 +22,7 @@ export const openrlhfWire: RewardWire<OpenrlhfRequest, RewardUrlQuery> = {
   query: RewardUrlQuery,
   response: OpenrlhfResponse,
   retryWindowMs: 150_000, // OpenRLHF waits 180 s in each of five attempts
-  getOptions: ({ query: { unscored, n } }) => ({
-    groupSize: n,
-    ...(unscored === 'mean' && { siblingWindowMs: 150_000 }),
-  }),
+  getOptions: ({ query: { unscored, n } }) => ({ unscored, groupSize: n, siblingWindowMs: 150_000 }),
   read: ({ query, prompts, labels }) =>
     labels.map((label, k) => ({ label, submission: readSubmission(query[k], prompts[k]) })),
   write: formatResponse,
@@ -43,8 +41,8 @@ function readSubmission(query: unknown, prompt: unknown): Submission {
 }
 
 /** Writes text, because integer rewards would become integer tensors (trainer-calls.ts). */
-function formatResponse(samples: RewardedSample[]): string {
-  const scores = samples.map(({ verdict, reward }) => verdict.score ?? reward)
+function formatResponse(samples: SampleResult[]): string {
+  const scores = samples.map((sample) => sample.verdict.score ?? getReward(sample))
   const errors = samples.flatMap(({ verdict }, index) =>
     verdict.status === 'unscored' ? [{ index, code: verdict.code, detail: verdict.detail }] : [],
   )
@@ -55,10 +53,10 @@ function formatResponse(samples: RewardedSample[]): string {
   }
   const extraLogs = `{"unscored": ${logs.unscored}, "no_answer": ${logs.no_answer}, "fault": ${logs.fault}}`
   const details = errors.length > 0 ? `, "errors": ${JSON.stringify(errors)}` : ''
-  const rewards = formatFloats(samples.map(({ reward }) => reward))
+  const rewards = formatFloats(samples.map(getReward))
   return `{"rewards": ${rewards}, "scores": ${formatFloats(scores)}, "extra_logs": ${extraLogs}${details}}`
 }
 
-function formatFlags(samples: RewardedSample[], isSet: (sample: RewardedSample) => boolean): string {
+function formatFlags(samples: SampleResult[], isSet: (sample: SampleResult) => boolean): string {
   return `[${samples.map((sample) => (isSet(sample) ? '1.0' : '0.0')).join(', ')}]`
 }

@@ -6,7 +6,8 @@ import {
   type SampleVerdict,
 } from '@reasoning-gym-server/contract/sample'
 import { toSubmission } from '../../rollouts/rollout-scoring.ts'
-import { NoQuery, type RewardedSample, type RewardWire, type SentSample } from '../reward-route.ts'
+import { NoQuery, type RewardWire, type SentSample } from '../reward-route.ts'
+import type { SampleResult } from '../samples.ts'
 
 export const samplesWire: RewardWire<SamplesRequest, object> = {
   adapter: 'python',
@@ -19,7 +20,7 @@ export const samplesWire: RewardWire<SamplesRequest, object> = {
   query: NoQuery,
   response: SamplesResponse,
   retryWindowMs: 5000, // long enough for Redis to fail over; the client retries after that
-  getOptions: ({ body }) => (body.unscored === 'mean' ? { siblingWindowMs: 30_000 } : {}), // the client waits 60 s
+  getOptions: ({ body: { unscored } }) => ({ unscored, siblingWindowMs: 30_000 }), // the client waits 60 s
   read: ({ samples }) => samples.map(toSample),
   write(samples): SamplesResponse {
     const verdicts = samples.map(toVerdict)
@@ -39,7 +40,7 @@ function toSample(input: SampleInput): SentSample {
 }
 
 /** Without what only a group has, like the advantage. */
-function toVerdict({ verdict, substitute, retryPrompt }: RewardedSample): SampleVerdict {
+function toVerdict({ verdict, substitute, retryPrompt }: SampleResult): SampleVerdict {
   if (verdict.status === 'unscored') {
     const { status, score, code, detail } = verdict
     return { status, reward: substitute ?? null, score, code, detail }

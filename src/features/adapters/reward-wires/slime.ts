@@ -10,7 +10,8 @@ import { isCorrect } from '@reasoning-gym-server/contract/verdict'
 import { z } from 'zod'
 import type { Submission } from '../../../grading/submission.ts'
 import { withFastParser } from '../../../http/validation.ts'
-import { type RewardedSample, RewardUrlQuery, type RewardWire, skipEmptyQuery } from '../reward-route.ts'
+import { getReward, RewardUrlQuery, type RewardWire, skipEmptyQuery } from '../reward-route.ts'
+import type { SampleResult } from '../samples.ts'
 import { formatFloat } from '../trainer-calls.ts'
 import { stripTrailingTokens } from './openrlhf-response.ts'
 
@@ -19,9 +20,7 @@ const SlimeQuery = skipEmptyQuery(
     shape: z
       .enum(['number', 'object'])
       .default('number')
-      .describe(
-        '`object`: return an object, for --reward-key. Only this form distinguishes an unscored sample from a reward of 0.',
-      ),
+      .describe('`object`: return an object, for --reward-key. Only this form says which samples are unscored.'),
   }),
 )
 
@@ -36,13 +35,10 @@ export const slimeWire: RewardWire<SlimeRequest, z.infer<typeof SlimeQuery>> = {
   query: SlimeQuery,
   response: SlimeResponse,
   retryWindowMs: 100_000, // slime waits 120 s in each of ten attempts; miles waits 300 s once
-  getOptions: ({ query: { unscored, n } }) => ({
-    groupSize: n,
-    ...(unscored === 'mean' && { siblingWindowMs: 100_000 }),
-  }),
+  getOptions: ({ query: { unscored, n } }) => ({ unscored, groupSize: n, siblingWindowMs: 100_000 }),
   read: (body) => [body].flat().map((sample) => ({ label: sample.label, submission: readSubmission(sample) })),
   write(samples, { query, body }) {
-    const texts = samples.map(query.shape === 'object' ? formatObject : ({ reward }) => formatFloat(reward))
+    const texts = samples.map(query.shape === 'object' ? formatObject : (sample) => formatFloat(getReward(sample)))
     return Array.isArray(body) ? `[${texts.join(', ')}]` : (texts[0] ?? '')
   },
 }
@@ -54,7 +50,9 @@ function readSubmission({ response }: SlimeSample): Submission {
 }
 
 /** Writes text, because integer rewards would become integer tensors (trainer-calls.ts). */
-function formatObject({ verdict, reward }: RewardedSample): string {
+function formatObject(sample: SampleResult): string {
+  const { verdict } = sample
+  const reward = getReward(sample)
   const scored = verdict.status === 'scored'
   const score = verdict.score ?? reward
   const rest = scored

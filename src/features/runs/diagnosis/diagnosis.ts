@@ -18,7 +18,7 @@ import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { computeLift, entropyOfCounts, mean, meanOfSum, meanOrNull, sampleStd } from '../../../grading/statistics.ts'
 import { memoizeByIdentity } from '../../../platform/shared-results.ts'
 import { type AuditSums, type GroupOutcome, OUTCOME_WINDOW, type OutcomeKind } from './group-outcome.ts'
-import { listTrendWarnings } from './warnings.ts'
+import { listTrendWarnings } from './trend-warnings.ts'
 
 export function isConstant({ scored, answers, distinct }: GroupOutcome): boolean {
   return distinct === 1 && answers > 1 && answers === scored

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { countAnswers } from '../../../../src/features/rollouts/group-counters.ts'
 import { diagnose } from '../../../../src/features/runs/diagnosis/diagnosis.ts'
 import { type GroupOutcome, OUTCOME_WINDOW } from '../../../../src/features/runs/diagnosis/group-outcome.ts'
-import { listTrendWarnings } from '../../../../src/features/runs/diagnosis/warnings.ts'
+import { listTrendWarnings } from '../../../../src/features/runs/diagnosis/trend-warnings.ts'
 
 const ROLLOUTS = 8
 const NOTHING = { count: 0, sum: 0 }

@@ -1,10 +1,9 @@
 /**
- * Warnings of a run. From the course of a task's scores, formats and lengths over its window: signal that is luck, a
- * format that gets lost, and completions that grow. From the groups of single samples: a wrong `group_size`.
+ * Warnings from the course of a task's scores, formats and lengths over its window: signal that is luck, a format that gets lost, and
+ * completions that grow.
  */
 import type { RunWarning } from '@reasoning-gym-server/contract/run'
 import { mean, sampleVariance } from '../../../grading/statistics.ts'
-import type { GroupSizes } from '../records.ts'
 import type { GroupOutcome } from './group-outcome.ts'
 
 /** Evidence for a warning. A policy above the limit of luck has it in one of a hundred runs, however often one looks. */
@@ -112,38 +111,4 @@ function compareEnds(
   const figures = outcomes.flatMap((outcome) => figure(outcome) ?? [])
   if (figures.length < MIN_GROUPS) return []
   return [mean(figures.slice(0, END_GROUPS)), mean(figures.slice(-END_GROUPS))]
-}
-
-/** Closed groups that are enough for a warning. */
-const MIN_CLOSED_GROUPS = 4
-
-/** Warns if a trainer that sends single samples does not send `group_size` of them for each item. */
-export function listGroupSizeWarnings(sizes: GroupSizes, groupSize: number): RunWarning[] {
-  const why = explainSentSize(sizes, groupSize) ?? explainClosings(sizes, groupSize)
-  return why === undefined ? [] : [{ kind: 'group_size', task: null, why }]
-}
-
-function explainSentSize({ sent_size: sent, sent_size_for: setting }: GroupSizes, groupSize: number) {
-  if (sent === undefined || setting !== groupSize) return undefined
-  return `${explainDifference(sent, groupSize)}: groups are closed at ${sent}. Set \`group_size\` to ${sent}, or say the right number in the reward URL with \`?n=\`.`
-}
-
-function explainClosings({ recent = '', recent_for: setting }: GroupSizes, groupSize: number): string | undefined {
-  const closings = setting === groupSize && recent !== '' ? recent.split(' ') : []
-  if (closings.length < MIN_CLOSED_GROUPS) return undefined
-  const incomplete = closings.filter((closing) => closing !== 'full' && closing !== 'wide')
-  if (2 * incomplete.length > closings.length)
-    return `${explainDifference(findMostFrequent(incomplete), groupSize)}: ${incomplete.length} of the last ${closings.length} groups were closed incomplete.`
-  const wide = closings.filter((closing) => closing === 'wide').length
-  if (2 * wide <= closings.length) return undefined
-  return `In ${wide} of the last ${closings.length} groups, samples came long after the others of their group: the trainer may not send ${groupSize} samples per item, which is \`group_size\`.`
-}
-
-function explainDifference(sent: number, groupSize: number): string {
-  return `The trainer sends ${sent} ${sent === 1 ? 'sample' : 'samples'} per item, \`group_size\` is ${groupSize}`
-}
-
-function findMostFrequent(sizes: string[]): number {
-  const [most] = [...Map.groupBy(sizes, Number)].toSorted(([, a], [, b]) => b.length - a.length)
-  return most?.[0] ?? 0
 }
