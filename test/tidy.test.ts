@@ -37,14 +37,18 @@ it(`functions have at most ${MAX_FUNCTION_LINES} lines`, () => {
 
 /** Non-blank lines of code, and of `docs` words. Only a commit "Raise the budget of …" changes one, and says what went for it. */
 const BUDGETS: readonly [place: string, pattern: string, most: number][] = [
-  ['the server', '{src,routes}/**/*.{ts,js,py,lua}', 0],
-  ['src/features/runs', 'src/features/runs/**/*.{ts,lua}', 0],
-  ['Lua', 'src/**/*.lua', 0],
-  ...['cli', 'codec', 'contract', 'dashboard', 'mock-model', 'scorers', 'task-tools'].map(
-    (name): [string, string, number] => [`packages/${name}`, `packages/${name}/src/**/*.{ts,js,css,html}`, 0],
-  ),
-  ['the Python client', 'clients/python/**/*.py', 0],
-  ['docs', 'docs/**/*.md', 0],
+  ['the server', '{src,routes}/**/*.{ts,js,py,lua}', 48060],
+  ['src/features/runs', 'src/features/runs/**/*.{ts,lua}', 9290],
+  ['Lua', 'src/**/*.lua', 3680],
+  ['packages/cli', 'packages/cli/src/**/*.ts', 3110],
+  ['packages/codec', 'packages/codec/src/**/*.ts', 385],
+  ['packages/contract', 'packages/contract/src/**/*.ts', 4030],
+  ['packages/dashboard', 'packages/dashboard/src/**/*.{js,css,html}', 7780],
+  ['packages/mock-model', 'packages/mock-model/src/**/*.ts', 740],
+  ['packages/scorers', 'packages/scorers/src/**/*.ts', 11170],
+  ['packages/task-tools', 'packages/task-tools/src/**/*.ts', 1785],
+  ['the Python client', 'clients/python/**/*.py', 5580],
+  ['docs', 'docs/**/*.md', 97840],
 ]
 it.each(BUDGETS)('%s is within its budget', (place, pattern, most) => {
   const texts = read(pattern).filter(({ path }) => !isGenerated(path) && !path.includes('/test/'))

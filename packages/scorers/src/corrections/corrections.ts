@@ -1,5 +1,5 @@
-import { ZodError } from 'zod'
 /** The corrections of each task. A task that is not listed needs none: `npm run verify -- keys TASK` proves it. */
+import { ZodError } from 'zod'
 import { isScrambled } from '../hardened/plans.ts'
 import { hasNovelConclusion } from '../hardened/propositional-logic.ts'
 import { type DatasetEntry, listByName, listByTask } from '../scorer.ts'
