@@ -12,23 +12,11 @@ const CUT_OFF = [
 ]
 /** The model ended its text, or a provider rejected it: a refusal stays scored, so that no policy can dodge a task by one. */
 const ENDED = [
-  ...[
-    'stop',
-    'eos',
-    'eos_token',
-    'end',
-    'end_turn',
-    'end_of_turn',
-    'endoftext',
-    'stop_token',
-    'stop_sequence',
-    'stop_str',
-  ],
-  ...['complete', 'completed', 'done', 'finish', 'finished', 'pause_turn', 'repetition'],
-  ...['tool_call', 'tool_calls', 'tool_use', 'function_call', 'malformed_function_call', 'too_many_tool_calls'],
-  ...['content_filter', 'content_filtered', 'safety', 'image_safety', 'sensitive', 'prohibited_content', 'recitation'],
-  ...['blocklist', 'spii', 'language', 'refusal', 'guardrail_intervened'],
-]
+  'stop eos eos_token end end_turn end_of_turn endoftext stop_token stop_sequence stop_str complete completed',
+  'done finish finished pause_turn repetition tool_call tool_calls tool_use function_call malformed_function_call',
+  'too_many_tool_calls content_filter content_filtered safety image_safety sensitive prohibited_content',
+  'recitation blocklist spii language refusal guardrail_intervened',
+].flatMap((words) => words.split(' '))
 const CUT_OFF_REASONS: ReadonlySet<string> = new Set(CUT_OFF)
 const SPOKEN_REASONS: ReadonlySet<string> = new Set([...CUT_OFF, ...ENDED])
 

@@ -54,13 +54,13 @@ rg_verl._client = Recording
 for split in ("train", "test"):  # of rows from files
     asyncio.run(rg_verl.compute_score("", "", "", {"item_id": first["id"], "split": split}, run="files"))
 print(Recording.runs)`)
-  const faults = "{'score': 0.0, 'unscored': 0.0, 'no_answer': 1.0, 'format_fault': 1.0}"
+  const faults = "{'score': 0.0, 'no_answer': 1.0, 'format_fault': 1.0}"
   const feedback = "{'The reply has no <answer>…</answer> after the thinking.'} 4"
   const lines = ['[0, 0, 0, 0]', '[0, 0, 0, 0]', feedback, 'True True files', faults, '4 0', "['files', None]", '']
   expect(output.split('\n')).toEqual(lines)
 })
 
-it('what could not be scored is no wrong answer and no exception', async () => {
+it('what could not be scored is None to TRL, and raised to verl, which masks it', async () => {
   const output = await integration(`
 import asyncio
 from reasoning_gym_client import Client
@@ -68,10 +68,14 @@ from reasoning_gym_client.integrations import rg_trl, rg_verl
 item, = Client().make("${HANGING.task}")
 texts = ["<answer>${HANGING.answer}</answer>", "<answer>x</answer>"]
 print(rg_trl.reward([None] * 2, texts, item_id=[item["id"]] * 2))
-print(asyncio.run(rg_verl.compute_score("", texts[0], "", {"item_id": item["id"]})))
-print(asyncio.run(rg_verl.compute_score("", "", "", {"item_id": "no-such-item"}))["unscored"])`)
-  const unscored = "{'score': 0.0, 'unscored': 1.0, 'no_answer': 0.0, 'format_fault': 0.0}"
-  expect(output.split('\n')).toEqual(['[None, 0]', unscored, '1.0', ''])
+for text, item_id in [(texts[0], item["id"]), ("", "no-such-item")]:
+    try:
+        print(asyncio.run(rg_verl.compute_score("", text, "", {"item_id": item_id})))
+    except Exception as error:
+        print(type(error).__name__, error)`)
+  const [rewards, hanging, damaged] = output.split('\n')
+  expect([rewards, hanging]).toEqual(['[None, 0]', 'Unscored scorer_timeout: no result within 500 ms'])
+  expect(damaged).toContain('invalid_item_id')
 })
 
 it('rewards.py gives each item a 1 beside two 0', async () => {

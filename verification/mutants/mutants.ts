@@ -53,8 +53,8 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'a completion that was cut off votes',
-    find: "rules.mask_too_long_completions && rollout?.finish_reason === 'length'",
-    replace: "rules.mask_too_long_completions && rollout?.finish_reason === 'stop'",
+    find: 'rules.mask_too_long_completions && isCutOff(rollout?.finish_reason)',
+    replace: 'rules.mask_too_long_completions && !isCutOff(rollout?.finish_reason)',
     tests: GRADING,
   },
   // advantage

@@ -104,7 +104,7 @@ export const Rollout = z
       .max(64)
       .nullish()
       .describe(
-        'Why the generation ended. `length`: the completion was cut off at the token limit; `abort` and `error`: there is no completion, and the rollout is unscored.',
+        'Why the generation ended. `length`: the completion was cut off at the token limit. Ends and refusals are scored; any other reason, such as `abort`, means that the generation failed, and the rollout is unscored.',
       ),
     length_tokens: Count.optional().describe(
       'Length of the completion in tokens. Defaults to the number of trained tokens, if `tokens` or `masks` are given.',
