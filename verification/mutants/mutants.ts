@@ -91,8 +91,8 @@ export const MUTANTS: Mutant[] = [
   // extraction
   {
     name: 'the first answer tag counts',
-    find: 'else [from, to] = [opening, start]',
-    replace: 'else if (from < 0) [from, to] = [opening, start]',
+    find: 'else if (opening >= 0) [from, to, opening] = [opening, start, -1]',
+    replace: 'else if (opening >= 0 && from < 0) [from, to, opening] = [opening, start, -1]',
     tests: GRADING,
   },
   {
