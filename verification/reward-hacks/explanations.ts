@@ -9,6 +9,7 @@ const CHANCE_REASONS: Readonly<Record<string, string>> = {
   graph_color: 'with so few edges one coloring fits many graphs',
   knights_knaves: 'two people have four ways to be',
   lcm: 'some numbers are multiples of the others',
+  list_functions: 'some functions leave the list as it is',
   modulo_grid: 'one hole has two ways to be filled',
   n_queens: 'with one queen given a board fits many puzzles',
   number_format: 'the numbers to choose from are few',

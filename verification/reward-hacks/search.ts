@@ -67,7 +67,7 @@ async function computeMeans(ploys: readonly Strategy[], items: readonly Hardened
 }
 
 function computeBaseRate(items: readonly HardenedItem[]): number {
-  const oracles = items.flatMap(({ entry }) => (entry.answer === null ? [] : [entry.answer.trim().toLowerCase()]))
+  const oracles = items.flatMap(({ rightKey }) => (rightKey === null ? [] : [rightKey.trim().toLowerCase()]))
   const [most] = getMostCommon(oracles, 1)
   return oracles.filter((oracle) => oracle === most).length / Math.max(1, items.length)
 }
