@@ -138,7 +138,8 @@ function parsePlainRollout(rollout: unknown, before: RecipeInput | undefined): S
   }
   const recipe = 'item_id' in rollout ? undefined : parsePlainRecipe(given)
   if (!recipe) return undefined
-  const same = before?.task === recipe.task && before.seed === recipe.seed && before.index === recipe.index
+  const same =
+    before?.task === recipe.task && Object.is(before.seed, recipe.seed) && Object.is(before.index, recipe.index) // -0 is kept
   return { recipe: same ? before : recipe, completion } // the same object, so that grouping need not serialize it
 }
 
