@@ -170,6 +170,21 @@ describe('tasks and items', () => {
   })
 })
 
+describe('a command that the program names', () => {
+  it('is one that the user can call: by npx in a clone, and for the same server', async () => {
+    const npx = { ...env(), npm_command: 'exec' }
+    const { stdout: help } = await start(['--help'], { env: npx }).ended
+    expect(help).toMatch(/^ {2}serve {2,}Run /m)
+    expect(help).toMatch(/^ {2}npx reasoning-gym-server doctor$/m)
+    const server = ['--url', url, '--key', 'rule']
+    const { stderr } = await start(['item', 'gcd', ...server], { env: npx }).ended
+    expect(stderr).toMatch(/^Next {2}npx reasoning-gym-server score --id \S+ --answer "…" --url \S+ --key KEY$/m)
+    const { stderr: missing } = await start(['runs', 'show', 'nothing', ...server], { env: npx }).ended
+    expect(missing).toContain(`"npx reasoning-gym-server runs list --url ${url} --key KEY" lists`)
+    expect((await ask(['runs', 'show', 'nothing'])).stderr).toContain('"reasoning-gym-server runs list" lists')
+  })
+})
+
 describe('score', () => {
   const recipe = { task: 'leg_counting', seed: 42 }
   const lines = [

@@ -45,7 +45,7 @@ export async function explainMissing(
   if (from === undefined) return undefined
   const suggestion = formatSuggestion(name, await listNames(server, ...from))
   if (suggestion) return `There is no ${kind} "${name}". ${suggestion}`
-  const list = command && `"reasoning-gym-server ${command}" lists`
+  const list = command && `"reasoning-gym-server ${command}${server.options}" lists`
   if (example === undefined) return `There is no ${kind} "${name}". ${list} those that exist`
   const where = list ? `. ${list} them` : ''
   if (!isMalformed) return `There is no ${kind} "${name}", or the server no longer keeps it${where}`
@@ -135,9 +135,9 @@ const COMMANDS: [call: RegExp, command: string][] = [
   [/GET \/tasks\b(?!\/)/g, '"reasoning-gym-server tasks"'],
   [/GET \/eval\/suites\b/g, '"reasoning-gym-server eval suites"'],
   [/GET \/runs\b(?!\/)/g, '"reasoning-gym-server runs list"'],
-  [/PUT \/runs\/\{run\}(?!\/)/g, '"reasoning-gym-server runs set"'],
-  [/POST \/eval\/(?:\{id\}|eval-\w+)\/resume/g, '"reasoning-gym-server eval --resume"'],
-  [/POST \/runs\/\{run\}\/collect\b(?!\/)/g, '"reasoning-gym-server collect"'],
+  [/PUT \/runs\/\{run\}(?!\/)/g, '"reasoning-gym-server runs set RUN"'],
+  [/POST \/eval\/(?:\{id\}|eval-\w+)\/resume/g, '"reasoning-gym-server eval --resume ID"'],
+  [/POST \/runs\/\{run\}\/collect\b(?!\/)/g, '"reasoning-gym-server collect --run RUN"'],
   [/POST \/items\b/g, '"reasoning-gym-server items"'],
   [/POST \/score\b/g, '"reasoning-gym-server score"'],
   [/POST \/eval\b(?!\/)/g, '"reasoning-gym-server eval"'],
