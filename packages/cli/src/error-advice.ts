@@ -5,11 +5,14 @@ import type { ApiClient } from './api-client.ts'
 import type { Problem } from './cli-error.ts'
 
 export async function explainProblem(problem: Problem, server: ApiClient): Promise<string> {
-  const { missing, fields, request } = problem
+  const { missing, fields, request, detail } = problem
+  const hasReason = detail.includes(' gives no task: ') // a file that should have the missing task
   const text =
-    (missing && (await explainMissing(missing, server, { path: request.path, isMalformed: fields.length > 0 }))) ??
+    (missing && !hasReason
+      ? await explainMissing(missing, server, { path: request.path, isMalformed: fields.length > 0 })
+      : undefined) ??
     (await explainFields(problem, server)) ??
-    nameCommands(problem.detail)
+    nameCommands(detail)
   const advice = problem.code === 'unauthorized' ? ' (set --key or REASONING_GYM_API_KEY)' : ''
   return `${text.replace(/\.$/, '')}${advice} [${problem.code}]`
 }
