@@ -50,7 +50,7 @@ export class ChildProcesses {
   }
 
   describeStarting(): string {
-    return `waiting for ${[...this.#starting.values()].join(', ')}, which load the library`
+    return `waiting for ${[...this.#starting.values()].join(', ') || 'a process'} to load the library`
   }
 
   /** Resolves when the process serves and its engine is ready. A process that exits later is restarted. */
