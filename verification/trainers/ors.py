@@ -44,7 +44,7 @@ def scorer(client, environment):
                 assert output.finished
                 return Result(output.reward, output.metadata["unscored"], output.metadata["fault"] == "no_answer" if "fault" in output.metadata else False)
             except Exception as error:  # noqa: BLE001
-                if attempt == 9 or item_id == "no such item":
+                if attempt == 9 or item_id in dict(faulty_ids()).values():
                     return Result(None, True)
                 await asyncio.sleep(1)
 
