@@ -235,7 +235,8 @@ async def prove_group(score, name=run):
 
 async def prove_means(score, name=run):
     """For trainers that need a number: what stands in for a score where the first, the last and all samples of a group hang."""
-    stuck = unscored["item"]["id"]
+    (item,) = admin.make(unscored["item"]["task"], seed=7001)  # of no open group
+    stuck = item["id"]
     right, wrong, hangs = reference(stuck), "<answer>no idea</answer>", unscored["completion"]
     before = count_groups(name)
     first = asyncio.create_task(score(stuck, hangs))
@@ -251,7 +252,7 @@ async def prove_means(score, name=run):
     check("hangs first and last: the mean of the group", all(one.unscored and abs(one.reward - mean) < 1e-6 for one in results), results)
     closes_once(before, 2, name)
     results = await asyncio.gather(*(score(stuck, hangs) for _ in range(SIZE)))
-    mean = admin.run(name).get()["tasks"][unscored["item"]["task"]]["mean_reward"]
+    mean = admin.run(name).get()["tasks"][item["task"]]["mean_reward"]
     check("all hang: the mean of the task", mean > 0 and all(one.unscored and abs(one.reward - mean) < 1e-6 for one in results), results)
 
 
