@@ -138,7 +138,8 @@ export class ChildProcesses {
   /** Replaces the processes, one after the other, by ones that run the code on disk. Those that are starting run it already. */
   replace(): void {
     this.#replacing = this.#replacing.then(async () => {
-      for (const child of [...this.#children]) if (child.phase === 'started') await this.#replaceOne(child)
+      const replaceable = [...this.#children].filter(({ phase }) => phase === 'started')
+      for (const child of replaceable) await this.#replaceOne(child)
     })
   }
 
