@@ -69,6 +69,11 @@ await runChildMain(async () => {
   // Several API processes share the port, and any of them may accept a connection: each joins once it can answer.
   if (config.API_PROCESSES > 1 && !config.SMALL) await service.engine.waitUntilStarted()
   await listenOrExplain(app, resolveListenAddress(config), keyRing)
+  process.on('message', (message, connection) => {
+    if (message !== 'connection') return // which another API process left waiting
+    process.send?.('accepted', undefined, undefined, () => {}) // before it is read: if this process ends, no other one gets it
+    app.server.emit('connection', connection)
+  })
   process.send?.('listening')
   await service.engine.waitUntilStarted()
   await service.features.tasks.tasks.loadRegistry()

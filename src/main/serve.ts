@@ -61,7 +61,7 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
       ...(library && createLibrarySocketEnv(library.socket)),
     }),
     log,
-    sockets: sockets.fds,
+    sockets,
     onLogLine: screen && ((line) => screen.writeLogLine(line)),
   })
   const close = async () => {
@@ -73,7 +73,7 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
     dataDirLock.release()
   }
   const replace = () => {
-    log.info('replacing the API processes, the workers and the engine; meanwhile, new connections wait')
+    log.info('replacing the API processes and the workers, one after the other, and the engine')
     library?.restart()
     children.replace()
   }

@@ -18,6 +18,7 @@ import { computeStart, type TaskFrontiers } from './curriculum/task-frontiers.ts
 import type { EpochRemoval, EpochRepository } from './epochs.ts'
 import {
   assertRunCondition,
+  assertStepInReach,
   meetsRunCondition,
   runContendedError,
   runExistsError,
@@ -300,6 +301,7 @@ export class Runs {
   /** Records that a step has ended, so that the run can go back to it. Throws `unknown_run` and `run_recreated`. */
   async endStep(name: string, step: number, condition?: RunCondition): Promise<ResolvedRun> {
     const run = await this.require(name, condition)
+    assertStepInReach(run, step)
     if (!(await this.#deps.repository.endStep(run, step))) throw runRestoredError(name)
     return run
   }
