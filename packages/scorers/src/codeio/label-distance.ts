@@ -7,7 +7,7 @@ const LEAST_DIVISOR = 1e-4
 
 /** Limits what one answer may take, to some 30 ms. A step fills a cell of a table, looks at two labels, or compares ten characters. */
 export class StepLimit {
-  #left = 1_400_000
+  #left = 1_150_000
 
   spend(steps: number): void {
     this.#left -= steps
