@@ -63,7 +63,7 @@ let scratch = new Uint32Array(1024)
 /** Levenshtein's distance, of what is between the beginning and the end that both have. */
 function countEdits(one: MeasuredText, other: MeasuredText, limit: StepLimit): number {
   if (one.text === other.text) return 0
-  const [a, b] = [listCharacters(one), listCharacters(other)]
+  const [a, b] = [listCodePoints(one), listCodePoints(other)]
   let [start, m, n] = [0, a.length, b.length]
   while (start < m && start < n && a[start] === b[start]) start++
   while (m > start && n > start && a[m - 1] === b[n - 1]) [m, n] = [m - 1, n - 1]
@@ -73,11 +73,12 @@ function countEdits(one: MeasuredText, other: MeasuredText, limit: StepLimit): n
   for (let j = start; j < n; j++) row[j] = j - start + 1
   let last = n - start
   for (let i = start; i < m; i++) {
+    const ch = a[i]
     let before = i - start
     last = before + 1
     for (let j = start; j < n; j++) {
       const above = row[j] ?? 0
-      last = a[i] === b[j] ? before : 1 + Math.min(before, above, last)
+      last = ch === b[j] ? before : 1 + Math.min(before, above, last)
       before = above
       row[j] = last
     }
@@ -85,7 +86,9 @@ function countEdits(one: MeasuredText, other: MeasuredText, limit: StepLimit): n
   return last
 }
 
-/** A text as it is, if no character has two units. */
-function listCharacters({ text, length }: MeasuredText): ArrayLike<string> {
-  return text.length === length ? text : codePoints(text)
+function listCodePoints({ text, length }: MeasuredText): Uint32Array {
+  const codes = new Uint32Array(length)
+  if (text.length > length) codes.set(codePoints(text).map((ch) => ch.codePointAt(0) ?? 0))
+  else for (let i = 0; i < length; i++) codes[i] = text.charCodeAt(i)
+  return codes
 }
