@@ -7,7 +7,7 @@ const LEAST_DIVISOR = 1e-4
 
 /** Limits what one answer may take, to some 30 ms. A step fills a cell of a table, looks at two labels, or compares ten characters. */
 export class StepLimit {
-  #left = 1_150_000
+  #left = 1_250_000
 
   spend(steps: number): void {
     this.#left -= steps
@@ -67,7 +67,7 @@ function countEdits(one: MeasuredText, other: MeasuredText, limit: StepLimit): n
   let [start, m, n] = [0, a.length, b.length]
   while (start < m && start < n && a[start] === b[start]) start++
   while (m > start && n > start && a[m - 1] === b[n - 1]) [m, n] = [m - 1, n - 1]
-  limit.spend(((m - start) * (n - start)) / 10)
+  limit.spend((a.length + b.length + (m - start) * (n - start)) / 10)
   if (scratch.length < n) scratch = new Uint32Array(n)
   const row = scratch
   for (let j = start; j < n; j++) row[j] = j - start + 1

@@ -8,7 +8,7 @@ import { addLabelDistance, StepLimit } from './label-distance.ts'
 /** More than any error of rounding in a sum of distances. */
 const SLACK = 1 + 1e-9
 /** Pairs of nodes whose distance takes as long to make room for as a step. */
-const PAIRS_PER_STEP = 4
+const PAIRS_PER_STEP = 2
 
 /** The distance, or more than `most` where it is more. Throws UncertainScoreError where that would take long. */
 export function measureTreeDistance(a: LabeledTree, b: LabeledTree, most: number): number {
