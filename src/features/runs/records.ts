@@ -14,8 +14,10 @@ import { redisNow } from '../../platform/redis/redis-clock.ts'
 
 /** The keys that a run has once in each epoch, by the end of their names. */
 const EPOCH_KEYS = {
-  /** Hash: sums per task, `TASK:FIELD` to a number. */
+  /** Hashes: the packed sums (sums.ts) of each task, of each step, and of each block of groups by the number of its first group. */
   taskSums: 'task-sums',
+  stepSums: 'step-sums',
+  blockSums: 'block-sums',
   /** Hash: task to the state of its curriculum, as JSON. */
   curriculum: 'curriculum',
   /** Hash: task to the shares of correct rollouts in its last groups, comma-separated. */
@@ -43,8 +45,8 @@ const EPOCH_KEYS = {
   skippedPositions: 'skipped-positions',
   /** Sorted set: hash of a question, by the position whose item asks it. For runs that avoid repeated items. */
   questions: 'questions',
+  /** Sorted sets: the steps and the blocks that have sums. Blocks are of groups that were completed when the run had no steps. */
   metricSteps: 'metric-steps',
-  /** Blocks of groups that were completed when the run had no steps, by the number of their first group. */
   metricBlocks: 'metric-blocks',
   /** Hash: position to its state, for requested positions whose items are not issued yet. */
   requestedPositions: 'requested-positions',
@@ -130,9 +132,6 @@ export function createRunKeys(keys: RedisKeys) {
       ...formatEpochKeys(prefix),
       /** List: items taken by one call with an `Idempotency-Key`, until its response is stored. It expires. */
       takenItems: (token: string) => `${prefix}:taken-items:${token}`,
-      /** Sums of one step that has metrics, and those of a block of groups. */
-      metricSums: (step: number | string) => `${prefix}:metric-sums:${step}`,
-      blockSums: (firstGroup: number | string) => `${prefix}:block-sums:${firstGroup}`,
       /** What belongs to one recorded state (scripts/parts/step-states.lua). */
       stepState: (state: number | string) => `${prefix}:step-state:${state}`,
       handedOut: (state: number | string) => `${prefix}:handed-out:${state}`,
@@ -159,8 +158,6 @@ export function createRunKeys(keys: RedisKeys) {
       return {
         keys: [...Object.values(formatEpochKeys(prefix)), ...STATE_KEY_ENDS.map((end) => `${prefix}:at-step:${end}`)],
         indexes: [
-          { index: runKeys.metricSteps, listKeys: (step) => [runKeys.metricSums(step)] },
-          { index: runKeys.metricBlocks, listKeys: (firstGroup) => [runKeys.blockSums(firstGroup)] },
           {
             index: runKeys.stepStates,
             listKeys: (state) => [runKeys.stepState(Number(state)), runKeys.handedOut(Number(state))],
@@ -268,6 +265,9 @@ export const runRecord = new RecordDeclaration({
   repeated_items: COUNTER,
   groups: COUNTER,
   rollouts: COUNTER,
+  /** Number of rollouts with a score, and the sum of their rewards. */
+  scored_rollouts: { kind: 'counter', checkpoint: true },
+  reward: { kind: 'sum', checkpoint: true },
   completed: COUNTER,
   scored_groups: COUNTER,
   failed_groups: COUNTER,
@@ -339,51 +339,6 @@ export const STATE_CONSTANTS = {
   max_entries: 2000,
 }
 
-const COUNT = { kind: 'counter', checkpoint: true } as const
-const TASK_NAME = /^\w{1,100}$/
-const {
-  scored,
-  unscored,
-  reward_squares,
-  correct,
-  task_scored,
-  task_reward,
-  task_score,
-  task_correct,
-  outcomes,
-  reward_bins,
-  correct_lengths,
-  wrong_lengths,
-  ...taskSums
-} = GROUP_SUMS
-
-/**
- * Sums of one task of a run, stored as `TASK:FIELD` in one hash. `rollouts` counts those with a score; `score` excludes
- * skipped ones.
- */
-export const taskSumsRecord = new RecordDeclaration({
-  ...addToCheckpoint(taskSums),
-  /** How many of `rollouts` are skipped. */
-  skipped_scored: COUNT,
-  last_completed_at: TIMESTAMP,
-})
-
-/** Sums of the groups that were completed for one training step. */
-export const stepSumsRecord = new RecordDeclaration({
-  ...addToCheckpoint(taskSums),
-  ...addToCheckpoint({ scored, unscored, reward_squares, correct, task_scored, task_reward, task_score, task_correct }),
-  ...addToCheckpoint({ outcomes, reward_bins, correct_lengths, wrong_lengths }),
-  /** By task: the sum of the difficulties of its groups, and how many groups have one. */
-  task_difficulty: { kind: 'sums', prefix: 'task_difficulty:', names: TASK_NAME, checkpoint: true },
-  task_difficulty_count: { kind: 'counters', prefix: 'task_difficulty_count:', names: TASK_NAME, checkpoint: true },
-  /** Only in the sums of a block of groups. */
-  last_completed_at: TIMESTAMP,
-  all_correct: COUNT,
-  all_wrong: COUNT,
-  lag_count: COUNT,
-  lag_sum: { kind: 'sum', checkpoint: true },
-})
-
 /** Counts of what is queued, buffered and in open batches. */
 export const backlogRecord = new RecordDeclaration({
   queued_groups: { kind: 'counter' },
@@ -449,9 +404,4 @@ export function formatCurriculumState({ level, accuracy, scores, frontier }: Cur
     scores: scores.map(String),
     frontier,
   })
-}
-
-function addToCheckpoint<const F extends Record<string, object>>(fields: F) {
-  const entries = Object.entries(fields).map(([name, field]) => [name, { ...field, checkpoint: true }])
-  return Object.fromEntries(entries) as { [N in keyof F]: F[N] & { checkpoint: true } } // keeps the type of each entry
 }
