@@ -29,10 +29,11 @@ local function add_to_row(rows, key, index, field, sums, now)
     row = { key = key, index = index, before = packed or '', sums = packed and cmsgpack.unpack(packed) or {} }
     rows[name] = row
   end
+  local total = row.sums
   for of, amount in pairs(sums) do
-    row.sums[of] = (row.sums[of] or 0) + amount
+    total[of] = (total[of] or 0) + amount
   end
-  row.sums[SUMS.last_completed_at] = now
+  total[SUMS.last_completed_at] = now
 end
 
 -- step_state  hash of the newest recorded state of the run, nil if there is none (runs/scripts/parts/step-states.lua)
