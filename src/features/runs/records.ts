@@ -12,29 +12,40 @@ import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 
+/**
+ * The keys that make the state of a run after a step, by the end of their names. A rewind and a fork at a step restore these, and
+ * `run` without its kept fields. What a position or a group of its own has is undone with it (scripts/rewind-run.lua).
+ */
+const STATE_HASHES = {
+  /** Task to its packed sums (sums.ts). */
+  taskSums: 'task-sums',
+  /** Task to the state of its curriculum, as JSON. */
+  curriculum: 'curriculum',
+  /** Task to the weights of its frontier (curriculum/posterior.ts). */
+  frontierWeights: 'frontier-weights',
+  /** Task to the shares of correct rollouts in its last groups, comma-separated. */
+  recentAccuracies: 'recent-accuracies',
+  /** Task to the evidence of its last groups for the sampling (sequence/learnability.ts), comma-separated. */
+  learnability: 'learnability',
+  /** Task to its number of outcomes, and `TASK:PLACE` to one of its last outcomes in a ring, packed (diagnosis/group-outcome.ts). */
+  recentOutcomes: 'recent-outcomes',
+} as const
+const STATE_LISTS = {
+  /** JSON evidence of scored groups that is not yet folded into the frontiers, oldest first. */
+  frontierEvidence: 'frontier-evidence',
+  skippedPositions: 'skipped-positions',
+} as const
+const STATE_KEYS = { run: 'run', ...STATE_HASHES, ...STATE_LISTS }
+
 /** The keys that a run has once in each epoch, by the end of their names. */
 const EPOCH_KEYS = {
-  /** Hashes: the packed sums (sums.ts) of each task, of each step, and of each block of groups by the number of its first group. */
-  taskSums: 'task-sums',
+  ...STATE_HASHES,
+  ...STATE_LISTS,
+  /** Hashes: the packed sums of each step, and of each block of groups by the number of its first group. */
   stepSums: 'step-sums',
   blockSums: 'block-sums',
-  /** Hash: task to the state of its curriculum, as JSON. */
-  curriculum: 'curriculum',
-  /** Hash: task to the shares of correct rollouts in its last groups, comma-separated. */
-  recentAccuracies: 'recent-accuracies',
-  /** Hash: task to the evidence of its last groups for the sampling (sequence/learnability.ts), comma-separated. */
-  learnability: 'learnability',
-  /**
-   * Hash: task to its number of outcomes, and `TASK:PLACE` to one of its last outcomes in a ring, packed
-   * (diagnosis/group-outcome.ts).
-   */
-  recentOutcomes: 'recent-outcomes',
   /** List: JSON points, newest first. */
   curriculumHistory: 'curriculum-history',
-  /** Hash: task to the weights of its frontier (curriculum/posterior.ts). */
-  frontierWeights: 'frontier-weights',
-  /** List: JSON evidence of scored groups that is not yet folded into the frontiers, oldest first. */
-  frontierEvidence: 'frontier-evidence',
   /** Sorted set of the positions whose items are not issued, and a hash of their states (sequence/positions.ts). */
   openPositions: 'open-positions',
   positionStates: 'position-states',
@@ -42,7 +53,6 @@ const EPOCH_KEYS = {
   /** Sorted set of the positions that are leased, by the end of the lease, and a hash of what was issued for them. */
   leaseExpiries: 'lease-expiries',
   leasedItems: 'leased-items',
-  skippedPositions: 'skipped-positions',
   /** Sorted set: hash of a question, by the position whose item asks it. For runs that avoid repeated items. */
   questions: 'questions',
   /** Sorted sets: the steps and the blocks that have sums. Blocks are of groups that were completed when the run had no steps. */
@@ -85,23 +95,6 @@ const EPOCH_KEYS = {
   /** Sorted set: names of the runs that were forked from this one, by time. */
   forks: 'forks',
 } as const
-
-/**
- * The keys that make the state of a run after a step. A rewind and a fork at a step restore these, and `run` without the
- * fields of KEPT_FIELDS. What a position or a group of its own has is undone with it (scripts/rewind-run.lua).
- */
-const STATE_KEYS = [
-  'taskSums',
-  'curriculum',
-  'frontierWeights',
-  'frontierEvidence',
-  'recentAccuracies',
-  'recentOutcomes',
-  'learnability',
-  'skippedPositions',
-] as const satisfies (keyof typeof EPOCH_KEYS)[]
-const STATE_LISTS = ['frontierEvidence', 'skippedPositions'] as const satisfies (typeof STATE_KEYS)[number][]
-const STATE_KEY_ENDS = ['run', ...STATE_KEYS.map((name) => EPOCH_KEYS[name])]
 
 /**
  * The keys that a feature keeps for a run in one epoch, listed for their removal. Unlisted keys expire within minutes.
@@ -156,7 +149,10 @@ export function createRunKeys(keys: RedisKeys) {
       const runKeys = forRun(name, epoch)
       const prefix = epochPrefix(keys, name, epoch)
       return {
-        keys: [...Object.values(formatEpochKeys(prefix)), ...STATE_KEY_ENDS.map((end) => `${prefix}:at-step:${end}`)],
+        keys: [
+          ...Object.values(formatEpochKeys(prefix)),
+          ...Object.values(STATE_KEYS).map((end) => `${prefix}:at-step:${end}`),
+        ],
         indexes: [
           {
             index: runKeys.stepStates,
@@ -225,20 +221,20 @@ const COUNTER = { kind: 'counter', metric: true, checkpoint: true } as const
 const TIMESTAMP = { kind: 'timestamp', checkpoint: true } as const
 
 export const runRecord = new RecordDeclaration({
-  incarnation: { kind: 'text' },
-  epoch: { kind: 'cursor' },
-  revision: { kind: 'cursor' },
-  created_at: { kind: 'timestamp' },
+  incarnation: { kind: 'text', kept: true },
+  epoch: { kind: 'cursor', kept: true },
+  revision: { kind: 'cursor', kept: true },
+  created_at: { kind: 'timestamp', kept: true },
   /**
    * Time of the last PUT of settings or restored checkpoint. If absent, the first call that used the run created it.
    */
-  configured_at: { kind: 'timestamp' },
+  configured_at: { kind: 'timestamp', kept: true },
   /** When a process noticed that Redis had lost the run and that it was created again. */
-  recreated_at: { kind: 'timestamp' },
+  recreated_at: { kind: 'timestamp', kept: true },
   /** Absent: active. A run that accepted a group after `lifecycle_at` is active as well. */
-  lifecycle: { kind: 'text', schema: z.enum(['finished', 'archived']) },
-  lifecycle_at: { kind: 'timestamp' },
-  settings: { kind: 'json', schema: SettingsChange },
+  lifecycle: { kind: 'text', schema: z.enum(['finished', 'archived']), kept: true },
+  lifecycle_at: { kind: 'timestamp', kept: true },
+  settings: { kind: 'json', schema: SettingsChange, kept: true },
   /** First position of the sequence that was never opened. */
   position: { kind: 'cursor', metric: true },
   /** First position after all that were requested by number. */
@@ -250,7 +246,7 @@ export const runRecord = new RecordDeclaration({
    * Number of pieces of evidence that have left the list `frontierEvidence`: folded, or dropped because the list was
    * full.
    */
-  folded_evidence: { kind: 'cursor' },
+  folded_evidence: { kind: 'cursor', kept: true },
   /** Highest step that a batch was composed for. */
   step: { kind: 'cursor', checkpoint: true },
   items: COUNTER,
@@ -296,43 +292,22 @@ export const runRecord = new RecordDeclaration({
   steps_named_by: { kind: 'text', schema: z.enum(['ends', 'items', 'groups']), checkpoint: true },
   named_step: { kind: 'cursor', checkpoint: true },
   /** Number of the newest recorded state, and of all that were ever recorded. */
-  state: { kind: 'cursor' },
-  states: { kind: 'cursor' },
+  state: { kind: 'cursor', kept: true },
+  states: { kind: 'cursor', kept: true },
   /** Number of rewinds, when the last one was, and the recorded state and the resume that it was for. */
-  rewinds: { kind: 'cursor' },
-  rewound_at: { kind: 'timestamp' },
-  rewound_to: { kind: 'cursor' },
-  resume_id: { kind: 'text' },
-  forked_from: { kind: 'json', schema: ForkOrigin },
+  rewinds: { kind: 'cursor', kept: true },
+  rewound_at: { kind: 'timestamp', kept: true },
+  rewound_to: { kind: 'cursor', kept: true },
+  resume_id: { kind: 'text', kept: true },
+  forked_from: { kind: 'json', schema: ForkOrigin, kept: true },
 })
 export type RunValues = ReturnType<typeof runRecord.parse>
 
-/** Fields of the run that are not part of its state: a rewind leaves them as they are. */
-const KEPT_FIELDS = [
-  'incarnation',
-  'epoch',
-  'revision',
-  'created_at',
-  'configured_at',
-  'recreated_at',
-  'lifecycle',
-  'lifecycle_at',
-  'settings',
-  'folded_evidence',
-  'state',
-  'states',
-  'rewinds',
-  'rewound_at',
-  'rewound_to',
-  'resume_id',
-  'forked_from',
-] as const satisfies (keyof RunValues)[]
-
 /** Constants of the scripts that include scripts/parts/step-states.lua. */
 export const STATE_CONSTANTS = {
-  keys: STATE_KEY_ENDS.join(','),
-  lists: STATE_LISTS.map((name) => EPOCH_KEYS[name]).join(','),
-  kept_fields: KEPT_FIELDS.join(','),
+  keys: Object.values(STATE_KEYS).join(','),
+  lists: Object.values(STATE_LISTS).join(','),
+  kept_fields: runRecord.kept.join(','),
   /** Limit of recorded states of a run. */
   max_states: 1024,
   /** Number of leases, or of requested positions, above which a state lists none of them. */

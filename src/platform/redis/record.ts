@@ -9,6 +9,8 @@ interface FieldUse {
   metric?: true
   /** Part of a checkpoint. */
   checkpoint?: true
+  /** Not part of the owner's state after a step: a rewind leaves it as it is. */
+  kept?: true
 }
 
 /** Numbers: a count, a sum of decimals, a time in ms, a place in an order. */
@@ -56,12 +58,14 @@ export class RecordDeclaration<const F extends Fields> {
   readonly #fields: [keyof F & string, Field][]
   /** Constants for a script: each field, and the prefix of each family, by its name. */
   readonly constants: { readonly [N in keyof F]: string }
+  readonly kept: string[]
   readonly checkpointSchema: z.ZodType<CheckpointValues<F>>
 
   constructor(fields: F) {
     this.#fields = Object.entries(fields)
     const constants = this.#fields.map(([name, field]) => [name, isFamily(field) ? field.prefix : name])
     this.constants = Object.fromEntries(constants) as { [N in keyof F]: string } // one for each field
+    this.kept = this.#fields.filter(([, { kept }]) => kept).map(([name]) => name)
     const shape = this.#fields
       .filter(([, { checkpoint }]) => checkpoint)
       .map(([name, field]) => [name, schemaOf(field).optional()])
