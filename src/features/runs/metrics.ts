@@ -214,8 +214,13 @@ export class MetricsRepository {
     const missing = named.flatMap(({ row, known }) => (known ? [] : row.steps.map(String)))
     const read = readSums(this.#redis, kind === 'steps' ? keys.stepSums : keys.blockSums, missing)
     for (const { row, name, known } of named) {
-      const sums = known ?? {}
-      for (let k = 0; !known && k < row.steps.length; k++) addSums(sums, (await read.next()).value ?? {})
+      let sums: StatisticSums | undefined = known
+      for (let k = 0; !known && k < row.steps.length; k++) {
+        const next: StatisticSums = (await read.next()).value ?? {}
+        if (sums) addSums(sums, next)
+        else sums = next
+      }
+      sums ??= {}
       if (name) this.#finished.set(name, sums)
       yield { kind, row, sums }
     }

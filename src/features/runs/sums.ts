@@ -38,7 +38,8 @@ export function unpackSums(packed: Buffer): StatisticSums {
 /** Adds the sums of one row to those of several. */
 export function addSums(total: StatisticSums, sums: StatisticSums): void {
   for (const field in sums) {
-    const [before = 0, amount = 0] = [total[field], sums[field]]
+    const before = total[field] ?? 0
+    const amount = sums[field] ?? 0
     total[field] = field === sumsRecord.constants.last_completed_at ? Math.max(before, amount) : before + amount
   }
 }
