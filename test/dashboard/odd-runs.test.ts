@@ -112,7 +112,7 @@ it('a policy that gives one answer to every question is warned of, in its state 
   await watched.visit(`#/runs/${run}`)
   await page.getByText(/The last \d+ groups carry no signal: \d+ groups of gcd/).waitFor()
   const panel = page.getByRole('region', { name: 'Diagnosis', exact: true })
-  await page.getByRole('list', { name: 'Marks' }).getByRole('link', { name: 'first seen: collapsed of gcd' }).waitFor()
+  await page.getByRole('list', { name: 'Marks' }).getByRole('link', { name: 'noticed: collapsed of gcd' }).waitFor()
   await watched.shoot('collapsed')
   await panel.locator('td .chip.bad', { hasText: '0.00' }).waitFor()
   await panel.getByText(/100% of the answers to \d+ different questions of gcd are "1"/).waitFor()

@@ -31,6 +31,7 @@ const outcome = (question: number) =>
     meanScore: 0.5,
     guessFloor: null,
     meanLength: null,
+    difficulty: null,
     hackGap: NONE,
     permuted: NONE,
   })

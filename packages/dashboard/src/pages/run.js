@@ -87,7 +87,7 @@ function RunDetails({ run, path, events, at, view, id }) {
 /** The most useful warning, since when it holds, and the groups that it is about. */
 function WarningBanner({ warnings: [first, ...more], marks = [], address }) {
   const mark = marks.find(({ kind, text, task }) => kind === 'warning' && text === first.kind && task === first.task)
-  const since = typeof mark?.step === 'number' ? ` First seen at step ${formatCount(mark.step)}.` : ''
+  const since = typeof mark?.step === 'number' ? ` Noticed at step ${formatCount(mark.step)}.` : ''
   const query = first.task === null ? '' : `?task=${encodeURIComponent(first.task)}`
   return html`<${StatusBanner} tone="bad" is=${pluralize(1 + more.length, 'warning')} why=${`${toSentence(first.why)}${since}`}>
     <a href=${`${address}/groups${query}`}>Groups</a>

@@ -126,7 +126,7 @@ const MARK_NAMES = {
   settings: 'settings',
   curriculum_reset: 'curriculum reset',
   rewind: 'rewind',
-  warning: 'first seen',
+  warning: 'noticed',
 }
 
 /** Over steps, what happened before the first batch has no mark. A fork has the steps of its origin up to where it begins. */
