@@ -4,6 +4,7 @@ import { formatCompact, formatCount, formatDecimal, formatPercent, humanize } fr
 import { html, useMemo } from '../html.js'
 import { Chart, ChartToolbar, MarkList, useChartTools } from './chart.js'
 import { EmptyState, ErrorMessage, Loading, Panel, StatTiles, Tile } from './common.js'
+import { getServerUrl } from './copy.js'
 
 const CHARTS = [
   {
@@ -146,6 +147,7 @@ function placeMarks({ run, forked_from: origin }, marks, time) {
       ...(kind === 'warning' && {
         tone: 'bad',
         href: `${address}?${new URLSearchParams({ task })}`,
+        rewind: step > 0 && `npx reasoning-gym-server runs rewind ${run} ${step - 1} --url ${getServerUrl()}`,
       }),
     })),
   ]
