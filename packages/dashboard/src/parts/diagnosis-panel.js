@@ -39,7 +39,7 @@ function Warnings({ run, warnings }) {
     const [first, ...more] = tasks
     const link = (task, text) =>
       html`<a href=${`#/runs/${encodeURIComponent(run)}/groups${task === null ? '' : `?task=${encodeURIComponent(task)}`}`}>${text}</a> `
-    return html`<li><${Chip} tone="bad">${humanize(kind)}<//> ${why} ${link(first, 'Groups')}${more.length > 0 && html`<span>The same of ${more.map((task) => link(task, task))}</span>`}</li>`
+    return html`<li><${Chip} tone="bad">${humanize(kind)}<//> ${why} ${link(first, 'Groups')}${more.length > 0 && html`<span>Also: ${more.map((task) => link(task, task))}</span>`}</li>`
   }
   return html`<ul class="bullets">${foldWarnings(warnings).map(draw)}</ul>`
 }
