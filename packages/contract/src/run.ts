@@ -382,7 +382,7 @@ export const TaskMetrics = z
             step: z.number().optional().describe('Last step of the column.'),
             first_step: z.number().optional().describe('First step that the column spans.'),
             width: z.number().optional().describe('Number of steps, or of groups, that the column spans.'),
-            time: z.number().optional().describe('Unix time of the last group in seconds, if the run has no steps.'),
+            time: z.number().optional().describe('Unix time of the last group in seconds.'),
             first_group: z.number().optional().describe('Number of the first group, if the run has no steps.'),
             groups: z.number().describe('Number of groups.'),
           })

@@ -378,7 +378,6 @@ export const stepSumsRecord = new RecordDeclaration({
   /** By task: the sum of the difficulties of its groups, and how many groups have one. */
   task_difficulty: { kind: 'sums', prefix: 'task_difficulty:', names: TASK_NAME, checkpoint: true },
   task_difficulty_count: { kind: 'counters', prefix: 'task_difficulty_count:', names: TASK_NAME, checkpoint: true },
-  /** Only in the sums of a block of groups. */
   last_completed_at: TIMESTAMP,
   all_correct: COUNT,
   all_wrong: COUNT,

@@ -65,7 +65,7 @@ local function add_sums(group)
   else
     add_amount(changes.run, RUN.groups_since_signal, 1)
   end
-  add_step_sums(steps, keys, group.step, group.policy_version, group.step_sums)
+  add_step_sums(steps, keys, group.step, params.now, group.policy_version, group.step_sums)
   if not run[2] and not group.policy_version then
     add_block_sums(blocks, keys, group.number, params.now, group.step_sums)
   end

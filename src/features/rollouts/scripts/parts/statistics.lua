@@ -11,11 +11,12 @@ local function next_step(last, policy_version)
   return last and tonumber(last) + 1 or policy_version or 0
 end
 
-local function add_step_sums(sums, keys, step, policy_version, amounts)
+local function add_step_sums(sums, keys, step, now, policy_version, amounts)
   -- Lua itself writes 14 digits, and some trainers count versions in microseconds
   local name = string.format('%.0f', step)
   sums[name] = sums[name] or open_changes(keys.metric_sums_prefix .. name)
   add_amounts(sums[name], amounts)
+  set_value(sums[name], STEP.last_completed_at, now)
   if policy_version then
     add_amount(sums[name], STEP.lag_count, 1)
     add_amount(sums[name], STEP.lag_sum, math.max(0, step - policy_version))
