@@ -3,7 +3,7 @@ import { RetainedGroup, RetainedGroupPage } from '@reasoning-gym-server/contract
 import { isCorrect } from '@reasoning-gym-server/contract/verdict'
 import { CliCommand } from '../command.ts'
 import { integerParser } from '../options.ts'
-import { heading, muted, paint, printJson, printLine, printStatus, type Tone } from '../output.ts'
+import { heading, muted, paint, printJson, printLine, printStatus } from '../output.ts'
 import { formatTable, type TableCell } from '../table.ts'
 import type { ServerOptions, WithServer } from '../with-server.ts'
 
@@ -45,7 +45,7 @@ export function buildRunGroupsCommand(withServer: WithServer): CliCommand {
         ...(task !== undefined && { task }),
         ...(search !== undefined && { q: search }),
       })
-      const page = await server.call(RetainedGroupPage, 'GET', `${path}?${query}`)
+      const page = await server.call(RetainedGroupPage, 'GET', `${path}?${query.toString()}`)
       if (json) return printJson(page)
       if (page.groups.length > 0) await printLine(formatTable(HEAD, page.groups.map(formatRow)))
       printStatus(`Groups: ${page.groups.length} of the ${page.searched} searched; the server keeps ${page.kept}`)
@@ -81,14 +81,11 @@ async function printGroup(group: RetainedGroup): Promise<void> {
   if (typeof expected === 'string') await printLine(`${muted('expected')}  ${expected}`)
   for (const [k, verdict] of verdicts.entries()) {
     const isRight = verdict.score !== null && isCorrect(verdict.score)
-    const tone: Tone = isRight ? 'good' : 'bad'
-    const hardened = hardened_scores?.[k]
-    const notes = [
-      verdict.status === 'scored' ? verdict.fault?.replaceAll('_', ' ') : verdict.code.replaceAll('_', ' '),
-      isRight && typeof hardened === 'number' && !isCorrect(hardened) && 'paid, not right',
-    ].filter(Boolean)
+    const fault = verdict.status === 'scored' ? verdict.fault : verdict.code
+    const isPaidOnly = isRight && !isCorrect(hardened_scores?.[k] ?? 1)
+    const notes = [fault?.replaceAll('_', ' '), isPaidOnly && 'paid, not right'].filter(Boolean)
     await printLine(
-      `\n${heading(`Rollout ${k + 1}`)}  ${paint(verdict.reward?.toFixed(3) ?? '–', tone)}  ${notes.join(', ')}`,
+      `\n${heading(`Rollout ${k + 1}`)}  ${paint(verdict.reward?.toFixed(3) ?? '–', isRight ? 'good' : 'bad')}  ${notes.join(', ')}`,
     )
     await printLine(completions?.[k]?.text ?? muted('The server no longer stores this text.'))
   }

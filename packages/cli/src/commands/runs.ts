@@ -91,7 +91,7 @@ async function listRuns(server: ApiClient, options: RunsOptions): Promise<Pick<R
     if (value !== undefined) query.set(name, String(value))
   const runs: RunPage['runs'] = []
   for (;;) {
-    const page = await server.call(RunPage, 'GET', `/runs?${query}`)
+    const page = await server.call(RunPage, 'GET', `/runs?${query.toString()}`)
     runs.push(...page.runs)
     if (page.next_cursor === null || runs.length >= limit) return { runs: runs.slice(0, limit), total: page.total }
     query.set('cursor', page.next_cursor)
