@@ -10,7 +10,7 @@ import { tryReadFrom } from '../../platform/redis/unreadable-entries.ts'
 import { diagnoseTasks, listWarnings } from './diagnosis/diagnosis.ts'
 import { listSampleWarnings } from './diagnosis/sample-warnings.ts'
 import type { MetricsRepository } from './metrics.ts'
-import type { RunRepository } from './repository.ts'
+import type { RunBacklog, RunRepository } from './repository.ts'
 import { CONCURRENT_RUN_READS, type ListedRun, type RunIndex } from './run-index.ts'
 import { computeRunState, dependsOnOutcomes } from './run-state.ts'
 import type { Runs } from './runs.ts'
@@ -34,10 +34,18 @@ interface LatestFigures {
   reward: number | null
 }
 
+/** What a run at rest waits for and has earned. */
+interface Standing {
+  /** Last use and counters when this was read. */
+  version: string
+  backlog: RunBacklog
+  rewards: Awaited<ReturnType<RunRepository['readRewards']>>
+}
+
 interface RunPagesDeps {
   redis: Redis
   runs: Pick<Runs, 'get'>
-  index: Pick<RunIndex, 'listByActivity' | 'listArchived'>
+  index: Pick<RunIndex, 'listByActivity' | 'listArchived' | 'listToSweep'>
   repository: RunRepository
   taskStatistics: TaskStatistics
   metrics: Pick<MetricsRepository, 'readRecentRewards'>
@@ -59,6 +67,7 @@ interface RunPageQuery {
 export class RunPages {
   readonly #deps: RunPagesDeps
   readonly #latest = new LRUCache<string, LatestFigures>({ max: MAX_KNOWN_RUNS })
+  readonly #standing = new LRUCache<string, Standing>({ max: MAX_KNOWN_RUNS })
 
   constructor(deps: RunPagesDeps) {
     this.#deps = deps
@@ -72,12 +81,13 @@ export class RunPages {
     const matching = await this.#search(archived ? visible : await this.#omitArchived(visible), q)
     if (sort === 'name') matching.sort((a, b) => (a.name < b.name ? -1 : 1))
     const listed = matching.filter(isAfter)
+    const inUse = new Set(await this.#deps.index.listToSweep())
     const chunkSize = state === undefined && has_warnings === undefined ? limit : READ_CHUNK_SIZE
     const runs: RunSummary[] = []
     let examined = 0
     while (runs.length < limit && examined < Math.min(listed.length, MAX_EXAMINED)) {
       const chunk = listed.slice(examined, examined + chunkSize)
-      for (const run of await this.#map(chunk, ({ name }) => this.#readIfWanted(name, query))) {
+      for (const run of await this.#map(chunk, (each) => this.#readIfWanted(each, query, !inUse.has(each.name)))) {
         if (runs.length === limit) break
         examined += 1
         if (run) runs.push(run)
@@ -121,22 +131,41 @@ export class RunPages {
     return pMap(listed, tryRead, { concurrency: CONCURRENT_RUN_READS })
   }
 
-  async #readIfWanted(name: string, { archived, state, has_warnings }: RunPageQuery): Promise<RunSummary | undefined> {
+  async #readIfWanted(
+    { name, usedAt }: ListedRun,
+    { archived, state, has_warnings }: RunPageQuery,
+    isAtRest: boolean,
+  ): Promise<RunSummary | undefined> {
     const run = await this.#deps.runs.get(name)
     if (!run || (run.lifecycle === 'archived' && !archived)) return undefined
     const isFinished = run.lifecycle !== 'active'
     if (state !== undefined && (state === 'finished') !== isFinished) return undefined // before the rest is read
-    const summary = await this.#summarize(run)
+    const summary = await this.#summarize(run, await this.#readStanding(run, isAtRest ? usedAt : undefined))
     const isWanted =
       (state === undefined || summary.state.is === state) &&
       (has_warnings === undefined || summary.warnings > 0 === has_warnings)
     return isWanted ? summary : undefined
   }
 
-  async #summarize(run: ResolvedRun): Promise<RunSummary> {
-    const { repository, taskStatistics, engine } = this.#deps
-    const health = engine.health()
+  /**
+   * A run that no sweep visits changes only with its counters or its last use, so that a list of idle runs costs one read for each.
+   * `usedAt`: only of such a run.
+   */
+  async #readStanding(run: ResolvedRun, usedAt: number | undefined): Promise<Standing> {
+    const { repository } = this.#deps
+    const key = `${run.incarnation}/${run.epoch}`
+    const version = JSON.stringify([usedAt, run.counters])
+    const known = this.#standing.get(key)
+    if (known?.version === version) return known
     const [backlog, rewards] = await Promise.all([repository.readBacklog(run), repository.readRewards(run)])
+    const standing = { version, backlog, rewards }
+    if (usedAt !== undefined) this.#standing.set(key, standing)
+    return standing
+  }
+
+  async #summarize(run: ResolvedRun, { backlog, rewards }: Standing): Promise<RunSummary> {
+    const { taskStatistics, engine } = this.#deps
+    const health = engine.health()
     const isOpen = dependsOnOutcomes(run, { backlog, engine: health })
     const outcomes = isOpen ? await taskStatistics.readRecentOutcomes(run) : {}
     const latest = await this.#readLatest(run)

@@ -110,6 +110,24 @@ it('a state and warnings select among all runs', async () => {
   expect((await listNames('has_warnings=false')).flat()).not.toContain('constant')
 })
 
+it('what is remembered of a run at rest is read again once the run is used', async () => {
+  const { redis, keys } = world.platform
+  await world.call('PUT', '/runs/resting', { tasks: ['gcd'], group_size: 2, min_trained_tokens: 0 })
+  const summarize = async (): Promise<RunSummary> => (await world.call('GET', '/runs?q=resting')).body.runs[0]
+  await redis.zrem(createRunKeys(keys).runsToSweep, 'resting')
+  expect(await summarize()).toMatchObject({ mean_reward: null, progress: { buffered_groups: 0 } })
+  const reads = vi.spyOn(world.features.runs.repository, 'readBacklog')
+  await summarize()
+  expect(reads).not.toHaveBeenCalled()
+  const { body } = await world.call('POST', '/items', { run: 'resting', step: 0, count: 1 }, { prefer: 'wait=60' })
+  const rollouts = ['1', '2'].map((answer) => ({ completion: `<answer>${answer}</answer>` }))
+  await world.call('POST', '/rollouts', { run: 'resting', item_id: body.items[0].id, rollouts }, { prefer: 'wait=60' })
+  await redis.zrem(createRunKeys(keys).runsToSweep, 'resting')
+  expect(await summarize()).toMatchObject({ progress: { groups: 1 }, mean_reward: expect.any(Number) })
+  expect(reads).toHaveBeenCalled()
+  reads.mockRestore()
+})
+
 it('a cursor of another order is rejected', async () => {
   for (const query of ['sort=activity&cursor=b', 'cursor=12~b', 'cursor=~']) {
     const { status, body } = await world.call('GET', `/runs?${query}`)
