@@ -93,12 +93,8 @@ export class RunPages {
         if (run) runs.push(run)
       }
     }
-    const last = listed[examined - 1]
-    return {
-      runs,
-      next_cursor: last && examined < listed.length ? formatCursor(last, sort) : null,
-      total: matching.length,
-    }
+    const last = examined < listed.length ? listed[examined - 1] : undefined
+    return { runs, next_cursor: last ? formatCursor(last, sort) : null, total: matching.length }
   }
 
   /** Reads only archived runs that were used about when they were archived or later: rollouts make them active again. */
@@ -114,10 +110,8 @@ export class RunPages {
     const words = q.toLowerCase().split(/\s+/).filter(Boolean)
     if (words.length === 0) return listed
     const hasAll = (text: string) => words.every((word) => text.toLowerCase().includes(word))
-    return this.#filter(
-      listed,
-      async ({ name }) => hasAll(name) || hasAll(`${name} ${await this.#deps.repository.readSettingsText(name)}`),
-    )
+    const { repository } = this.#deps
+    return this.#filter(listed, async ({ name }) => hasAll(`${name} ${await repository.readSettingsText(name)}`))
   }
 
   async #filter(listed: ListedRun[], isWanted: (run: ListedRun) => Promise<boolean>): Promise<ListedRun[]> {
@@ -138,18 +132,14 @@ export class RunPages {
   ): Promise<RunSummary | undefined> {
     const run = await this.#deps.runs.get(name)
     if (!run || (run.lifecycle === 'archived' && !archived)) return undefined
-    const isFinished = run.lifecycle !== 'active'
-    if (state !== undefined && (state === 'finished') !== isFinished) return undefined // before the rest is read
+    if (state !== undefined && (state === 'finished') === (run.lifecycle === 'active')) return undefined // unread
     const summary = await this.#summarize(run, await this.#readStanding(run, isAtRest ? usedAt : undefined))
-    const isWanted =
-      (state === undefined || summary.state.is === state) &&
-      (has_warnings === undefined || summary.warnings > 0 === has_warnings)
-    return isWanted ? summary : undefined
+    if (state !== undefined && state !== summary.state.is) return undefined
+    return has_warnings === undefined || summary.warnings > 0 === has_warnings ? summary : undefined
   }
 
   /**
-   * A run that no sweep visits changes only with its counters or its last use, so that a list of idle runs costs one read for each.
-   * `usedAt`: only of such a run.
+   * `usedAt`: only of a run that no sweep visits. It changes only with its counters or its last use, so that idle runs cost one read.
    */
   async #readStanding(run: ResolvedRun, usedAt: number | undefined): Promise<Standing> {
     const { repository } = this.#deps

@@ -107,8 +107,7 @@ function warnOfGrowth(task: string, outcomes: readonly GroupOutcome[]): RunWarni
     const alike = first.filter((group) => group.difficulty >= difficulty - LIKE_DIFFICULTY)
     return alike.length === 0 ? [] : { before: mean(alike.map((group) => group.length)), after: length }
   })
-  const before = mean(pairs.map((pair) => pair.before))
-  const after = mean(pairs.map((pair) => pair.after))
+  const [before, after] = [mean(pairs.map((pair) => pair.before)), mean(pairs.map((pair) => pair.after))]
   if (pairs.length < MIN_LIKE_GROUPS || after < MIN_GROWTH * before) return undefined
   return {
     kind: 'length_growth',
