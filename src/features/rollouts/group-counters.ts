@@ -189,6 +189,7 @@ export class OutcomeBuilder {
       ...countAnswers(result.verdicts),
       meanScore: result.mean_score ?? null,
       guessFloor: this.#getFloor(recipe, scoring),
+      difficulty: recipe.difficulty,
       meanLength: meanOrNull(lengths.flatMap((length) => length ?? [])),
       ...audits,
     }

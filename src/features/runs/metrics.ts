@@ -104,11 +104,12 @@ export class RunMetrics {
 
 /** Where a row is. Without merging, a step is all there is to say. */
 function describePlace({ kind, row, sums }: SumsOfRow, isMerged: boolean): Record<string, number> {
-  const last = row.steps.at(-1) ?? row.first
-  if (kind === 'blocks') {
-    return { time: (sums.last_completed_at ?? 0) / 1000, first_group: row.first, width: row.width }
-  }
-  return isMerged ? { step: last, first_step: row.first, width: row.width } : { step: last }
+  const step = row.steps.at(-1) ?? row.first
+  if (kind === 'steps' && !isMerged) return { step }
+  const time = (sums.last_completed_at ?? 0) / 1000
+  const { first, width } = row
+  if (kind === 'blocks') return { time, first_group: first, width }
+  return { step, first_step: first, width, ...(time > 0 && { time }) }
 }
 
 const TASK_SUMS = {

@@ -136,6 +136,8 @@ export function createRunKeys(keys: RedisKeys) {
     /** Sorted sets: names of runs by the time when they were last used, in milliseconds; all, and those to sweep (run-index.ts). */
     runsByActivity: keys.key('runs-by-activity'),
     runsToSweep: keys.key('runs-to-sweep'),
+    /** Sorted set: names of runs by the time when they were archived, in milliseconds. */
+    archivedRuns: keys.key('archived-runs'),
     /** Sorted set: incarnations of deleted runs, by the time of deletion. */
     deletedRuns: keys.key('deleted-runs'),
     run,

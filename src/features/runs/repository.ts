@@ -255,6 +255,11 @@ export class RunRepository {
     return names.filter((_, k) => forks[k]?.forkedFrom?.run === name)
   }
 
+  /** Reads the settings that were put, as JSON; empty if there are none. */
+  async readSettingsText(name: string): Promise<string> {
+    return (await this.#redis.hget(this.#keys.run(name), runRecord.constants.settings)) ?? ''
+  }
+
   async exists(name: string): Promise<boolean> {
     return (await this.#redis.exists(this.#keys.run(name))) === 1
   }

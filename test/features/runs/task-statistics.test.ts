@@ -32,6 +32,7 @@ const outcome = (question: number) =>
     meanScore: 0.5,
     guessFloor: null,
     meanLength: null,
+    difficulty: null,
     hackGap: NONE,
     permuted: NONE,
   })
