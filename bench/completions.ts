@@ -49,8 +49,8 @@ export async function makeCompletions(
   return lines.slice(0, requests).map((line) => JSON.parse(line) as ItemCompletions) // as texts.py prints them
 }
 
-/** Those that a plain server can make: without list_functions, whose items depend on Python's global generator. */
-export function omitIrreproducible(all: ItemCompletions[]): ItemCompletions[] {
+/** Without the three tasks that baselines/texts.py does not compare. */
+export function omitUncompared(all: ItemCompletions[]): ItemCompletions[] {
   return all.filter(({ scores }) => scores.length > 0)
 }
 

@@ -43,12 +43,13 @@ export function prepareNemoGymPython(): Promise<string> {
 const REASONING_GYM_URL = 'https://github.com/open-thought/reasoning-gym'
 const REASONING_GYM_COMMIT = '49b07130'
 
-/** The library's repository, which has a server that its package lacks. */
+/** The server of the library's repository, which its package lacks. */
 export async function checkOutReasoningGym(): Promise<string> {
   const folder = join(BENCH_ARTIFACTS_DIR, 'reasoning-gym')
   if (existsSync(join(folder, 'tools'))) return folder
-  await execFileAsync('git', ['clone', '--quiet', process.env.BENCH_REASONING_GYM ?? REASONING_GYM_URL, folder])
-  await execFileAsync('git', ['-C', folder, 'checkout', '--quiet', REASONING_GYM_COMMIT])
+  const source = process.env.BENCH_REASONING_GYM ?? REASONING_GYM_URL
+  await execFileAsync('git', ['clone', '--quiet', '--no-checkout', source, folder])
+  await execFileAsync('git', ['-C', folder, 'checkout', '--quiet', REASONING_GYM_COMMIT, '--', 'tools'])
   return folder
 }
 

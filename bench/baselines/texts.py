@@ -9,20 +9,17 @@ another notation, and the others are near misses. `mix` takes all tasks in turn.
 import json
 import random
 import re
-import signal
 import sys
-import time
 
 import reasoning_gym
 from reasoning_gym.factory import DATASETS
 from reasoning_gym.utils import extract_answer
 
-# Its items depend on what drew from Python's global generator before, so no server can be compared with the library's scores.
-NOT_REPRODUCIBLE = {"list_functions"}
+# Their completions have no scores, and no other server gets them: items of list_functions depend on what drew from Python's global
+# generator before, and sympy takes up to minutes for an answer to an integral, so these two tasks would decide every ratio.
+NOT_COMPARED = {"list_functions", "simple_integration", "intermediate_integration"}
 DEPEND_ON_SIZE = {"acre", "word_ladder"}
 SIZE = 500
-# Answers for which the library takes longer are left out: the plain server would stand still.
-SCORE_LIMIT_S = 2
 BYTES = 2000
 WORDS = """let us see whether both sides agree when the third value is moved over then divide what remains count how
 often it occurs keep the smaller one and go back to line two because that step was wrong after all try again slowly""".split()
@@ -51,10 +48,10 @@ def ask(chance, task, index):
     answers = []
     while len(answers) < completions_per_item:
         answers += [right, chance.choice(FORMAT_FAULTS)(right), *(near_miss(chance, right) for _ in range(6))]
-    answers = [answer if is_scored_soon(datasets[task], answer, entry) else "none" for answer in answers[:completions_per_item]]
+    answers = answers[:completions_per_item]
     chance.shuffle(answers)
     completions = [f"{thinking(chance)}<answer>{answer}</answer>" for answer in answers]
-    scores = [] if task in NOT_REPRODUCIBLE else [score(datasets[task], completion, entry) for completion in completions]
+    scores = [] if task in NOT_COMPARED else [score(datasets[task], completion, entry) for completion in completions]
     config = {"size": SIZE} if task in DEPEND_ON_SIZE else {}
     asked = {"task": task, "seed": 1, "index": index, "config": config, "completions": completions, "scores": scores}
     return asked | ({"entry": entry} if sys.argv[6:] == ["entries"] else {})
@@ -116,29 +113,6 @@ def change_letter(chance, text):
     return text[:at] + chance.choice("abcdefghijklmnopqrstuvwxyz") + text[at + 1 :]
 
 
-class TooSlow(BaseException):
-    """No `except Exception` of a scorer catches it."""
-
-
-def raise_too_slow(*_):
-    raise TooSlow
-
-
-def is_scored_soon(dataset, answer, entry):
-    if not dataset.config.__class__.__name__.endswith("IntegrationConfig"):
-        return True
-    began = time.process_time()
-    signal.setitimer(signal.ITIMER_REAL, SCORE_LIMIT_S)
-    try:
-        score(dataset, f"<answer>{answer}</answer>", entry)
-    except TooSlow:
-        return False
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-    return time.process_time() - began < SCORE_LIMIT_S / 2  # where it caught that too, it has taken longer
-
-
-signal.signal(signal.SIGALRM, raise_too_slow)
 which, count, completions_per_item, first, seed = sys.argv[1], *map(int, sys.argv[2:6])
 out, sys.stdout = sys.stdout, sys.stderr  # some scorers print
 tasks = sorted(set(DATASETS) - {"composite"}) if which == "mix" else [which]

@@ -33,18 +33,18 @@ def begin(running):
 
 
 def score(numbered):
-    number, ask = numbered
+    number, ask, entry = numbered
     RUNNING[number] = 1
-    return number, score_group(ask, signal.alarm)
+    return number, score_group(ask, entry, signal.alarm)
 
 
-def score_group(ask, set_alarm):
-    place = ask["task"], ask["seed"]
+def score_group(ask, entry, set_alarm):
+    dataset = dataset_of(ask["task"], ask["seed"])
     scores = []
     for completion in ask["completions"]:
         set_alarm(ANSWER_LIMIT_S)
         try:
-            scores.append(float(dataset_of(*place).score_answer(extract_answer(completion), entry_of(*place, ask["index"]))))
+            scores.append(float(dataset.score_answer(extract_answer(completion), entry)))
         except Exception:
             scores.append(0.0)
         finally:
@@ -52,8 +52,8 @@ def score_group(ask, set_alarm):
     return scores
 
 
-def score_step(asks):
-    return {number: score_group(ask, lambda _: None) for number, ask in enumerate(asks)}
+def score_step(asks, entries):
+    return {number: score_group(ask, entries[number], lambda _: None) for number, ask in enumerate(asks)}
 
 
 def count_lost(asks, results):
@@ -74,12 +74,12 @@ class ScoringPool:
     def start(self):
         self.pool = multiprocessing.Pool(os.cpu_count(), begin, [self.running])
 
-    def score_step(self, asks):
+    def score_step(self, asks, entries):
         self.running[:] = bytes(len(self.running))
         results = {}
         missing = range(len(asks))
         while missing:
-            came = self.pool.imap_unordered(score, [(number, asks[number]) for number in missing])
+            came = self.pool.imap_unordered(score, [(number, asks[number], entries[number]) for number in missing])
             try:
                 for _ in missing:
                     number, scores = came.next(timeout=STALL_LIMIT_S)
@@ -98,8 +98,9 @@ if __name__ == "__main__":
     out, sys.stdout = sys.stdout, open(os.devnull, "w")
     pool = ScoringPool(max(map(len, steps))) if sys.argv[2] == "pool" else None
     for asks in steps:
+        entries = [entry_of(ask["task"], ask["seed"], ask["index"]) for ask in asks]  # the trainer has them from its data set
         began = time.perf_counter()
-        results = pool.score_step(asks) if pool else score_step(asks)
+        results = (pool.score_step if pool else score_step)(asks, entries)
         seconds = time.perf_counter() - began
         print(json.dumps({"seconds": seconds, "lost": count_lost(asks, results)}), file=out, flush=True)
     if pool:

@@ -45,7 +45,7 @@ if (spec.count === undefined) {
   setTimeout(startMeasuring, spec.warmupS * 1000)
   setTimeout(() => end(), (spec.warmupS + spec.seconds) * 1000)
 }
-if (spec.limitS !== undefined) setTimeout(() => end(), spec.limitS * 1000)
+if (spec.limitS !== undefined) setTimeout(() => end(), spec.limitS * 1000).unref()
 if (arrivals.length > 0) void sendArrivals()
 await over
 ended = true

@@ -1,12 +1,19 @@
 /**
  * W13: a training step of 64 groups of 16 new completions, as this server, the library in the trainer, and other servers of the library
- * score it: without hostile answers, and with one in 500. All of them use all cores and get the same completions.
+ * score it: without hostile answers, and with one in 500. All of them use all cores and get the same
+ * completions, for items made before.
  */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type Bench, type BenchRow, median } from '../bench-row.ts'
-import { buildScoreRequest, type ItemCompletions, makeCompletions, omitIrreproducible } from '../completions.ts'
+import {
+  buildScoreRequest,
+  type ItemCompletions,
+  makeCompletions,
+  omitUncompared,
+  writeItemRequests,
+} from '../completions.ts'
 import { BASELINES_DIR, PYTHON_ENV, prepareBaselinePython } from '../environment.ts'
 import { addHostileAnswers } from '../hostile.ts'
 import type { LoadRequest } from '../load/requests.ts'
@@ -23,9 +30,9 @@ import {
 
 const GROUPS = 64
 const GROUP_SIZE = 16
-const STEPS = 20
-/** They make the items, and compilers compile what is busy. */
-const WARMUP_STEPS = 5
+const STEPS = 2
+/** Compilers compile what is busy. */
+const WARMUP_STEPS = 1
 /** Of a step with hostile answers: one in about 500. */
 const HOSTILE_ANSWERS = 2
 /** What takes longer is over for the training, too. */
@@ -48,7 +55,7 @@ interface Contender {
 export async function benchmarkAlternatives({ record }: Bench): Promise<BenchRow[]> {
   const python = await prepareBaselinePython()
   const count = 2 * (WARMUP_STEPS + STEPS) * (GROUPS + 1)
-  const all = omitIrreproducible(await makeCompletions(python, 'mix', count, GROUP_SIZE, { withEntries: true }))
+  const all = omitUncompared(await makeCompletions(python, 'mix', count, GROUP_SIZE, { withEntries: true }))
   const steps = Array.from({ length: 2 * (WARMUP_STEPS + STEPS) }, (_, k) => all.slice(k * GROUPS, (k + 1) * GROUPS))
   const plain = steps.slice(0, WARMUP_STEPS + STEPS)
   const hostile = steps.slice(WARMUP_STEPS + STEPS).map((step, k) => {
@@ -91,7 +98,7 @@ function listContenders(python: string): Contender[] {
   return [
     {
       name: 'this server',
-      measure: (steps) => measureServer(startOurServer(), steps, (step) => step.map(buildScoreRequest)),
+      measure: (steps) => measureServer(startOurServer(), steps, (step) => step.map(buildScoreRequest), true),
     },
     { name: "the library in the trainer's process", measure: (steps) => measureTrainer(python, 'process', steps) },
     { name: 'the library in a pool of processes', measure: (steps) => measureTrainer(python, 'pool', steps) },
@@ -114,16 +121,20 @@ async function measureServer(
   starting: Promise<RunningProcess>,
   steps: ItemCompletions[][],
   buildRequests: (step: ItemCompletions[]) => LoadRequest[],
+  givesItems = false,
 ): Promise<Step[]> {
   const server = await starting
   const at = { port: server.port, server: server.pid, anywhere: true, warmupS: 0 }
   try {
     const measured: Step[] = []
     for (const step of steps) {
+      const limits = { timeoutS: STEP_LIMIT_S, limitS: STEP_LIMIT_S }
+      // prompts come before completions
+      if (givesItems)
+        await runLoad({ ...at, ...limits, asks: writeItemRequests('alternatives', step), count: step.length })
       const requests = buildRequests(step)
       const asks = writeLoadRequests('alternatives', requests)
-      const limits = { count: requests.length, timeoutS: STEP_LIMIT_S, limitS: STEP_LIMIT_S }
-      const { seconds, rightUnits } = await runLoad({ ...at, asks, ...limits })
+      const { seconds, rightUnits } = await runLoad({ ...at, ...limits, asks, count: requests.length })
       if (seconds >= STEP_LIMIT_S) break
       measured.push({ seconds, lost: step.flatMap(listExpectedScores).length - rightUnits })
     }

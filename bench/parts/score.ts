@@ -7,7 +7,7 @@ import { assertNoErrors, type Bench, type BenchRow, median } from '../bench-row.
 import {
   type ItemCompletions,
   makeCompletions,
-  omitIrreproducible,
+  omitUncompared,
   writeItemRequests,
   writeOurRequests,
   writeWrapperRequests,
@@ -71,7 +71,7 @@ export async function benchmarkScore(bench: Bench): Promise<BenchRow[]> {
 
 async function measureWorkload(bench: Bench, python: string, workload: Workload): Promise<Measurements> {
   const { work, which, groupSize, requests } = workload
-  const take = async () => omitIrreproducible(await makeCompletions(python, which, requests, groupSize))
+  const take = async () => omitUncompared(await makeCompletions(python, which, requests, groupSize))
   const name = `${which}-${groupSize}`
   const [firstMade, firstMaking] = [await take(), await take()]
   const made = await withServers(python, async (servers) => measurePair(bench, servers, name, firstMade, 'made'))
