@@ -1202,6 +1202,23 @@ class RetriedJob(TypedDict):
     """The job is queued again."""
 
 
+class RewardComponents(TypedDict):
+    """Parts of a reward, for trainers that normalize each part (GDPO): reward = correct + length_penalty +
+    try_discount, up to rounding."""
+
+    correct: float
+    """The score."""
+
+    format: float
+    """1, or 0 for a format fault. The reward leaves it out, because a format fault already scores 0."""
+
+    length_penalty: float
+    """What the length penalty changes: 0 or less."""
+
+    try_discount: float
+    """What the discount of later tries changes."""
+
+
 RunLifecycle: TypeAlias = "Literal['active', 'finished', 'archived']"
 """Whether a run is still in use. `finished`: it never counts as stalled; `archived`: also hidden from `GET /runs`. A
 run that accepts rollouts is `active` again."""
@@ -1489,7 +1506,7 @@ class ScoredGroupVerdict(TypedDict):
     """The completion was scored."""
 
     reward: float
-    """Reward to train on: the score minus the penalty."""
+    """Reward to train on."""
 
     score: float
     """Score of the answer, in [0, 1]."""
@@ -1500,8 +1517,7 @@ class ScoredGroupVerdict(TypedDict):
     fault: Union[FormatErrorCode, None]
     """Format fault of the completion; null if there is none."""
 
-    penalty: float
-    """Score minus reward: length penalty and discount of later tries."""
+    components: RewardComponents
 
     feedback: NotRequired[Feedback]
     """What is wrong, with `feedback` set to `format` or `rule`. Absent if the score is 1."""

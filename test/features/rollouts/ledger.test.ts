@@ -280,7 +280,15 @@ function resultOf({ rollouts, scored, at }: LedgerGroup): GroupResult {
     if (k >= scored) {
       return { status: 'unscored', reward: null, score: null, code: 'scorer_timeout', detail: '', advantage: null }
     }
-    return { status: 'scored', reward: 1, score: 1, answer: '', fault: null, penalty: 0, advantage: 0 }
+    return {
+      status: 'scored',
+      reward: 1,
+      score: 1,
+      answer: '',
+      fault: null,
+      components: { correct: 1, format: 1, length_penalty: 0, try_discount: 0 },
+      advantage: 0,
+    }
   })
   if (at === 'failed')
     return { status: 'failed', verdicts: [], destination: null, code: 'engine_unavailable', detail: '' }
