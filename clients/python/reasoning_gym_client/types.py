@@ -635,6 +635,10 @@ class Flow(TypedDict):
     groups without signal, stale or failed groups, and rollouts that are masked, skipped or unscored. null without
     lengths."""
 
+    dropped_groups: Union[Dict[str, Any], None]
+    """Groups with a policy version that `max_policy_lag` kept and dropped since the run began or was restored. Long
+    completions arrive late, so dropping stale groups favors fast and easy items. null while none was dropped."""
+
     advice: Dict[str, Any]
     """Which side waits, and what to change."""
 
@@ -655,6 +659,22 @@ FormatErrorCode: TypeAlias = "Literal['no_answer', 'many_answers', 'unclosed_ans
 
 GroupId: TypeAlias = "str"
 """ID of a group, unique in its run."""
+
+
+class GroupMeans(TypedDict):
+    """Number of groups and their means."""
+
+    groups: int
+    """Number of groups."""
+
+    difficulty: Union[float, None]
+    """Mean difficulty of their items; null if none has one."""
+
+    length_tokens: Union[float, None]
+    """Mean length of their rollouts in tokens; null without lengths."""
+
+    policy_lag: Union[float, None]
+    """Mean policy lag; null without a group."""
 
 
 GroupVerdict: TypeAlias = "Union[ScoredGroupVerdict, UnscoredGroupVerdict]"

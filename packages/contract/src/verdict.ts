@@ -126,7 +126,6 @@ const RewardComponents = z
     description:
       'Parts of a reward, for trainers that normalize each part (GDPO): reward = correct + length_penalty + try_discount, up to rounding.',
   })
-export type RewardComponents = z.infer<typeof RewardComponents>
 
 export const ScoredVerdict = z
   .strictObject({

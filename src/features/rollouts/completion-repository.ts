@@ -95,7 +95,6 @@ export interface CompleteGroupParams {
   /** Hash of the content that was graded. Another group of the same ID is not completed. */
   contentHash?: string | undefined
   task: string
-  difficulty?: number | null
   result: GroupResult
   /** Summary of a group that goes to the buffer. */
   summary: GroupSummary
@@ -223,7 +222,7 @@ function buildGroupArgs({ ref, completion }: GroupCompletion, now: Date) {
     task,
     counters: buildRunCounters(result, summary),
     task_sums: buildTaskSums(task, result, summary, sums),
-    step_sums: buildStepSums(summary, result, completion.difficulty, sums),
+    step_sums: buildStepSums(summary, result, sums),
     policy_version: summary.policy_version ?? undefined,
     percent_correct: result.percent_correct ?? undefined,
     learnability: evidence && formatEvidence(evidence),

@@ -23,13 +23,14 @@ import type { GroupMetadata } from './group-payload.ts'
 
 export function buildGroupSummary(
   id: string,
-  task: string,
+  { task, difficulty }: Pick<Recipe, 'task' | 'difficulty'>,
   { policy_version, rollouts }: GroupMetadata,
   { verdicts, signal }: GroupResult,
 ): GroupSummary {
   return {
     id,
     task,
+    difficulty,
     scored: verdicts.filter(({ status }) => status === 'scored').length,
     policy_version,
     signal: signal ?? false,
@@ -129,19 +130,14 @@ export function buildTaskSums(
   return Object.fromEntries(kept.map(([field, amount]) => [`${task}:${field}`, amount]))
 }
 
-/** Builds the sums of the step in which the group was completed, by field. `difficulty` is that of its item, if it has one. */
-export function buildStepSums(
-  summary: GroupSummary,
-  result: GroupResult,
-  difficulty: number | null = null,
-  sums = sumGroups([summary]),
-): StatisticSums {
+/** Builds the sums of the step in which the group was completed, by field. */
+export function buildStepSums(summary: GroupSummary, result: GroupResult, sums = sumGroups([summary])): StatisticSums {
   const reason = classifyMissingSignal(result)
   const { task_difficulty, task_difficulty_count } = stepSumsRecord.constants
   return omitZeros({
     ...sums,
-    ...(difficulty !== null && {
-      [task_difficulty + summary.task]: difficulty,
+    ...(summary.difficulty !== null && {
+      [task_difficulty + summary.task]: summary.difficulty,
       [task_difficulty_count + summary.task]: 1,
     }),
     all_correct: reason === 'easy' ? 1 : 0,

@@ -118,6 +118,7 @@ async function sealedFile(count: number): Promise<SealedFile> {
     const summary: GroupSummary = {
       id: group,
       task: 'leg_counting',
+      difficulty: null,
       scored: 1,
       policy_version: null,
       signal: true,

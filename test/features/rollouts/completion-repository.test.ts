@@ -49,7 +49,12 @@ async function waiting(run: string, group = 'g'): Promise<{ place: GroupRef; com
   } as const
   const verdicts = [{ status: 'scored', ...verdict } as const]
   const result = { status: 'scored', verdicts, destination: 'buffered' } as const
-  const facts = buildGroupSummary(group, 'chain_sum', unpackMetadata(packed.metadata), result)
+  const facts = buildGroupSummary(
+    group,
+    { task: 'chain_sum', difficulty: null },
+    unpackMetadata(packed.metadata),
+    result,
+  )
   const about = {
     task: 'chain_sum',
     retriable: false,

@@ -352,7 +352,7 @@ async function applyStep(real: Real, ledger: Ledger, cut: boolean, step: Step): 
       const expected = ledger.complete(id, step.fails)
       const result = resultOf(before)
       const about = unpackMetadata(packed(before, id).metadata)
-      const facts = buildGroupSummary(id, 'task', about, result)
+      const facts = buildGroupSummary(id, { task: 'task', difficulty: null }, about, result)
       const completion = {
         revision: real.revision,
         task: 'task',

@@ -53,7 +53,7 @@ function sumGroup(task: string, step: number, rollouts: RolloutSummary[], diffic
   const signal = correct > 0 && correct < rollouts.length
   const scored = rollouts.length
   return buildStepSums(
-    { id: `group-${step}`, task, scored, policy_version: step, signal, rollouts },
+    { id: `group-${step}`, task, difficulty, scored, policy_version: step, signal, rollouts },
     {
       status: 'scored',
       verdicts: [],
@@ -62,6 +62,5 @@ function sumGroup(task: string, step: number, rollouts: RolloutSummary[], diffic
       voters: scored,
       mean_score: correct / scored,
     },
-    difficulty,
   )
 }
