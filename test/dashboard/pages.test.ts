@@ -386,24 +386,6 @@ describe('Runs', () => {
     await own.close()
   })
 
-  it('one that dropped stale groups compares them with those that it kept', async () => {
-    const settings = { tasks: ['gcd'], group_size: 1, batch_size: 1, max_policy_lag: 0, min_trained_tokens: 0 }
-    await world.call('PUT', '/runs/late', settings)
-    const { items } = (await world.call('POST', '/items', { run: 'late', count: 3 })).body
-    for (const [k, length_tokens] of [30, 90, 20].entries()) {
-      const group = {
-        item_id: items[k].id,
-        policy_version: k === 2 ? 1 : 0,
-        rollouts: [{ completion: 'a', length_tokens }],
-      }
-      await world.call('POST', '/rollouts', { run: 'late', ...group }, { prefer: 'wait=60' })
-    }
-    for (const step of [0, 1]) await world.call('POST', '/runs/late/batches', { step })
-    await watched.visit('#/runs/late')
-    await page.getByRole('row', { name: 'All tasks 33% 2 | 1 25 | 90' }).waitFor()
-    await assertSound('run-with-dropped-groups')
-  })
-
   it('one that is open shows what comes in', async () => {
     await watched.visit(`#/runs/${RUN}`)
     await page.getByText('live', { exact: true }).waitFor()

@@ -35,7 +35,7 @@ function DroppedGroups({ kept, dropped, tasks }) {
   const getShare = (row) => row.dropped.groups / (row.kept.groups + row.dropped.groups)
   const byTask = Object.entries(tasks).map(([task, means]) => ({ name: humanize(task), ...means }))
   const rows = [
-    { name: 'All tasks', kept, dropped },
+    { name: 'all tasks', kept, dropped },
     ...byTask.sort((a, b) => getShare(b) - getShare(a)).slice(0, MAX_TASKS),
   ]
   const compare = (field, digits) => (row) =>
@@ -45,12 +45,12 @@ function DroppedGroups({ kept, dropped, tasks }) {
       label="Dropped groups"
       rows=${rows}
       columns=${[
-        ['Task', (row) => row.name],
-        ['Dropped', (row) => formatPercent(getShare(row)), 'num'],
-        ['Groups', (row) => `${formatCount(row.kept.groups)} | ${formatCount(row.dropped.groups)}`, 'num from-m'],
-        ['Tokens', compare('length_tokens', 0), 'num'],
-        ['Difficulty', compare('difficulty'), 'num'],
-        ['Policy lag', compare('policy_lag'), 'num from-m'],
+        ['task', (row) => row.name],
+        ['dropped', (row) => formatPercent(getShare(row)), 'num'],
+        ['groups', (row) => `${formatCount(row.kept.groups)} | ${formatCount(row.dropped.groups)}`, 'num from-m'],
+        ['tokens', compare('length_tokens', 0), 'num'],
+        ['difficulty', compare('difficulty'), 'num'],
+        ['policy lag', compare('policy_lag'), 'num from-m'],
       ]}
     />`
 }
