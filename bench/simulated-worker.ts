@@ -55,7 +55,14 @@ const { runs, frontier } = createRuns(platform, {
   dumps: { getProgress: async () => ({ rollouts: noProgress, failed: noProgress }), flush: noop },
   evals: { measure: () => Promise.reject(new Error('a benchmark has no evals')) },
 })
-const scoredVerdict: Verdict = { status: 'scored', reward: 1, score: 1, answer: '1', fault: null, penalty: 0 }
+const scoredVerdict: Verdict = {
+  status: 'scored',
+  reward: 1,
+  score: 1,
+  answer: '1',
+  fault: null,
+  components: { correct: 1, format: 1, length_penalty: 0, try_discount: 0 },
+}
 let waitCount = 0
 const grader: Pick<Grader, 'grade' | 'countGraded' | 'loadRule' | 'scoreCached' | 'scoreInLibrary' | 'isNative'> = {
   isNative: () => false,

@@ -168,9 +168,10 @@ function deductPenalties(entries: MeasuredVerdict[], penaltyOf: (score: number, 
   let isAnyLower = false
   for (const { verdict, length } of entries) {
     if (verdict.status !== 'scored' || length === undefined) continue
-    verdict.penalty = penaltyOf(verdict.score, length)
-    verdict.reward = verdict.score - verdict.penalty
-    isAnyLower ||= verdict.penalty > 0
+    const penalty = penaltyOf(verdict.score, length)
+    verdict.components = { ...verdict.components, length_penalty: 0 - penalty } // never -0
+    verdict.reward = verdict.score - penalty
+    isAnyLower ||= penalty > 0
   }
   return isAnyLower
 }

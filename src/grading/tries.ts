@@ -40,8 +40,9 @@ export function decideTurn(verdicts: readonly Verdict[]): Verdict {
 export function discountReward<V extends Scored>(verdict: V, discount: number): void {
   const before = (verdict.turns?.length ?? 1) - 1
   if (before === 0 || discount === 1) return
-  verdict.reward *= discount ** before
-  verdict.penalty = verdict.score - verdict.reward
+  const reward = verdict.reward * discount ** before
+  verdict.components = { ...verdict.components, try_discount: reward - verdict.reward }
+  verdict.reward = reward
 }
 
 /** The turns that a run grades: as many as it allows, and the last one of a conversation if it allows one. */

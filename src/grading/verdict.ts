@@ -11,8 +11,13 @@ export type ScorerResult =
   | { kind: 'raised' }
   | { kind: 'failed'; code: UnscoredCode; detail: string }
 
+function scoredVerdict(score: number, answer: string | null, fault: FormatErrorCode | null): Verdict {
+  const components = { correct: score, format: fault === null ? 1 : 0, length_penalty: 0, try_discount: 0 }
+  return { status: 'scored', reward: score, score, answer, fault, components }
+}
+
 export function formatErrorVerdict(fault: FormatErrorCode, answer: string | null = null): Verdict {
-  return { status: 'scored', reward: 0, score: 0, answer, fault, penalty: 0 }
+  return scoredVerdict(0, answer, fault)
 }
 
 export function unscoredVerdict(code: UnscoredCode, detail: string): Verdict {
@@ -36,7 +41,7 @@ export function buildVerdict(answer: string, variantResults: ScorerResult[]): Ve
   }
   if (failed && score < 1) return unscoredVerdict(failed.code, failed.detail)
   if (raised === variantResults.length) return formatErrorVerdict('invalid_answer', answer)
-  return { status: 'scored', reward: score, score, answer, fault: null, penalty: 0 }
+  return scoredVerdict(score, answer, null)
 }
 
 /** The library's score, limited to [0, 1]; a score that is not finite counts as 0. */

@@ -138,6 +138,37 @@ describe('tasks and items', () => {
     expect((await ask(['items', '--format', 'harbor'])).code).toBe(2)
   })
 
+  it('makes items that the model of a run solves with a probability in a band, and takes none from the run', async () => {
+    const set = ['runs', 'set', 'banded', 'tasks=["chain_sum"]', 'complexity_mode=frontier', 'scoring=hardened']
+    await done(set)
+    const few = await ask(['items', '--run', 'banded', '--band', '0.2-0.8'])
+    expect(few).toMatchObject({ code: 1, stderr: expect.stringMatching(/no rung with an estimated success/) })
+    for (let k = 0; k < 8; k++) {
+      const [{ item_id, difficulty }] = rows(await done(['items', '--run', 'banded', '--count', '1']))
+      const { answer } = JSON.parse(await done(['item', '--id', item_id, '--json', '--reveal']))
+      const rollouts = [0, 1, 2, 3].map((n) => ({
+        completion: `<answer>${difficulty < 0.3 + n / 10 ? answer : 'x'}</answer>`,
+      }))
+      await world.call(
+        'POST',
+        '/rollouts',
+        { run: 'banded', item_id, rollouts },
+        { prefer: 'wait=20', 'x-api-key': 'rule' },
+      )
+    }
+    const list = async (band: string) => rows(await done(['items', '--run', 'banded', '--band', band, '--count', '40']))
+    const mean = (items: { difficulty: number }[]) =>
+      items.reduce((sum, item) => sum + item.difficulty, 0) / items.length
+    const items = await list('0.2-0.8')
+    expect(new Set(items.map(({ item_id }) => item_id)).size).toBe(40)
+    expect(await list('0.2-0.8')).toEqual(items)
+    expect(mean(items)).toBeGreaterThan(mean(await list('0.8-1')))
+    expect((await ask(['items', '--band', '0.2-0.8'])).code).toBe(2)
+    expect((await ask(['items', '--run', 'banded', '--band', '0.8-0.2'])).code).toBe(2)
+    const { items: taken } = JSON.parse(await done(['runs', 'show', 'banded', '--json'])).progress
+    expect(taken).toBe(8)
+  })
+
   it('hands out the items of a run, none twice', async () => {
     await done(['runs', 'set', 'handout', 'tasks=["gcd"]', 'system_prompt=Be brief.'])
     const both = [

@@ -283,3 +283,22 @@ it('a run at the frontier shows difficulty, its estimate at 50%, interval and gu
   await watched.shoot('frontier')
   expect(await watched.faults()).toEqual([])
 })
+
+it('a run that dropped stale groups compares them with those that it kept', async () => {
+  const settings = { tasks: ['gcd'], group_size: 1, batch_size: 1, max_policy_lag: 0, min_trained_tokens: 0 }
+  await world.call('PUT', '/runs/late', settings)
+  const { items } = (await world.call('POST', '/items', { run: 'late', count: 3 })).body
+  for (const [k, length_tokens] of [30, 90, 20].entries()) {
+    const group = {
+      item_id: items[k].id,
+      policy_version: k === 2 ? 1 : 0,
+      rollouts: [{ completion: 'a', length_tokens }],
+    }
+    await world.call('POST', '/rollouts', { run: 'late', ...group }, { prefer: 'wait=60' })
+  }
+  for (const step of [0, 1]) await world.call('POST', '/runs/late/batches', { step })
+  await watched.visit('#/runs/late')
+  await page.getByRole('row', { name: 'all tasks 33% 2 | 1 25 | 90' }).waitFor()
+  await watched.shoot('run-with-dropped-groups')
+  expect(await watched.faults()).toEqual([])
+})

@@ -11,7 +11,7 @@ const scored = (score: number): Verdict => ({
   score,
   answer: 'x',
   fault: null,
-  penalty: 0,
+  components: { correct: score, format: 1, length_penalty: 0, try_discount: 0 },
 })
 const rollout = (more: Partial<Rollout> = {}): Rollout => ({ completion: 'x', ...more })
 const rules = (more: Partial<GroupScoringRules> = {}): GroupScoringRules => ({ ...RunSettings.parse({}), ...more })
@@ -151,7 +151,7 @@ describe('the length penalty of the original', () => {
     const group = long([750, 875, 1000, 5000], [1, 1, 0.8, 1])
     expect(rewards(group)).toEqual([1, 0.5, 0, 0])
     expect(group).toMatchObject({ length_penalty: true, lengths: 'all', mean_score: 0.95 })
-    expect(group.verdicts[1]).toMatchObject({ score: 1, penalty: 0.5 })
+    expect(group.verdicts[1]).toMatchObject({ score: 1, components: { length_penalty: -0.5 } })
   })
 
   it('touches nothing unless every counted answer is right, all have a length and none is unscored', () => {
@@ -196,5 +196,26 @@ it('a fault of the model is a score of 0 with its name', () => {
     status: 'scored',
     reward: 0,
     fault: 'no_answer',
+    components: { correct: 0, format: 0 },
   })
+})
+
+it('a reward is the sum of its components, and grading leaves the verdict before it as it was', () => {
+  const turns = [0, 0.3].map((score) => ({ score, answer: 'x', fault: null }))
+  const before = [{ ...scored(0.3), turns } as Verdict, scored(1), formatErrorVerdict('no_answer')]
+  const given = structuredClone(before)
+  const length_penalty = { kind: 'dapo', buffer: 400, factor: 1 } as const
+  const more = { max_token_length: 1000, length_penalty, try_discount: 0.7 }
+  const { verdicts } = judge([{ length_tokens: 700 }, { length_tokens: 900 }, { length_tokens: 10 }], before, more)
+  for (const verdict of verdicts) {
+    if (verdict.status !== 'scored') throw new Error('unscored')
+    const { correct, length_penalty: length, try_discount } = verdict.components
+    expect(correct + length + try_discount).toBeCloseTo(verdict.reward, 12)
+  }
+  expect(verdicts).toMatchObject([
+    { components: { correct: 0.3, format: 1, length_penalty: -0.25, try_discount: expect.closeTo(-0.015) } },
+    { components: { correct: 1, format: 1, length_penalty: -0.75, try_discount: 0 } },
+    { components: { correct: 0, format: 0, length_penalty: 0, try_discount: 0 } },
+  ])
+  expect(before).toEqual(given)
 })

@@ -39,6 +39,7 @@ const GROUPS: GroupSummary[] = Array.from({ length: 40 }, (_, k) => {
   return {
     id: `g${k}`,
     task: pick(['gcd', 'leg_counting', 'sudoku']),
+    difficulty: null,
     scored: rollouts.filter(([reward]) => reward !== null).length,
     policy_version: pick([null, 3, 4, 5]),
     signal: random() < 0.7,

@@ -29,7 +29,14 @@ it('gives a verdict for each rollout, in order, whatever the items', async () =>
     ],
   })
   expect(rewards).toEqual([1, 0, 1, 1, 0.75])
-  expect(verdicts[0]).toEqual({ status: 'scored', reward: 1, score: 1, answer: '100', fault: null, penalty: 0 })
+  expect(verdicts[0]).toEqual({
+    status: 'scored',
+    reward: 1,
+    score: 1,
+    answer: '100',
+    fault: null,
+    components: { correct: 1, format: 1, length_penalty: 0, try_discount: 0 },
+  })
   expect(verdicts[1]).toMatchObject({ score: 0, answer: null, fault: 'no_answer' })
 })
 
@@ -80,7 +87,12 @@ it('of several turns the first right one decides, and each before it lowers the 
   const rollouts = [turns, turns.slice(0, 2), turns.slice(2, 3)].map((some) => ({ recipe, turns: some }))
   const { rewards, verdicts } = await score({ rollouts, feedback: 'rule', try_discount: 0.5 })
   expect(rewards).toEqual([0.25, 0, 1])
-  expect(verdicts[0]).toMatchObject({ score: 1, penalty: 0.75, answer: '100', fault: null })
+  expect(verdicts[0]).toMatchObject({ score: 1, answer: '100', fault: null })
+  expect(verdicts.map(({ components }: { components: unknown }) => components)).toEqual([
+    { correct: 1, format: 1, length_penalty: 0, try_discount: -0.75 },
+    { correct: 0, format: 1, length_penalty: 0, try_discount: 0 },
+    { correct: 1, format: 1, length_penalty: 0, try_discount: 0 },
+  ])
   expect(verdicts[0].turns).toMatchObject([
     { score: 0, fault: 'no_answer', feedback: { kind: 'format' } },
     { score: 0, answer: '99', feedback: { kind: 'wrong' } },

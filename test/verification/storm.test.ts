@@ -100,7 +100,14 @@ describe('the ledger of single samples', () => {
     for (let k = 0; k < answers; k++) one.answers.push({ reward: 1, node: NODE, at: 1000 })
     one.abandoned = abandoned
     if (diedAt) ledger.deaths.push({ node: NODE, at: diedAt })
-    const verdict = { status: 'scored' as const, score: 1, answer: '1', fault: null, penalty: 0, advantage: 0 }
+    const verdict = {
+      status: 'scored' as const,
+      score: 1,
+      answer: '1',
+      fault: null,
+      components: { correct: 1, format: 1, length_penalty: 0, try_discount: 0 },
+      advantage: 0,
+    }
     const text = { text: 'text', cut: false, length_tokens: null, finish_reason: null }
     const group = {
       group_id: 'g',

@@ -35,8 +35,8 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'the reward of a penalized rollout is the penalty',
-    find: 'verdict.reward = verdict.score - verdict.penalty',
-    replace: 'verdict.reward = verdict.penalty',
+    find: 'verdict.reward = verdict.score - penalty',
+    replace: 'verdict.reward = penalty',
     tests: GRADING,
   },
   {

@@ -82,6 +82,7 @@ async def swift():
     """ms-swift's loader of plugins, registry, samples and reward computation. It asks for the rewards of a whole batch."""
     import torch
     from swift.rewards import orms
+    from swift.rl_core.advantage import compute_advantages
     from swift.rl_core.data import GRPOSample
     from swift.rl_core.grpo_algorithm import compute_rewards_per_func
     from swift.utils.utils import import_external_file
@@ -90,12 +91,15 @@ async def swift():
     function = orms["reasoning_gym"](args=types.SimpleNamespace(num_generations=SIZE))
 
     def rewards(*pairs):
+        return [float(value) for value in compute_rewards_per_func(to_samples(pairs), [function], [None], torch.device("cpu"))[:, 0]]
+
+    def to_samples(pairs):
         samples = []
         for item_id, completion in pairs:
             messages = [*QUESTION, {"role": "assistant", "content": completion + "<|im_end|>"}]
             row = {"messages": messages, "item_id": item_id, "prompt_id": item_id, "finish_reason": "stop"}
             samples.append(GRPOSample.from_row({**row, "response_token_ids": [[1, 2, 3]]}))
-        return [float(value) for value in compute_rewards_per_func(samples, [function], [None], torch.device("cpu"))[:, 0]]
+        return samples
 
     async def score(item_id, completion):
         return Result((await asyncio.to_thread(rewards, (item_id, completion)))[0])
@@ -107,6 +111,15 @@ async def swift():
     check("unscored is its siblings' mean", math.isclose(found[2], 0.5, abs_tol=1e-6) and found[0] == 1.0, found)
     found = rewards(*[(stuck, unscored["completion"])] * SIZE)
     mean = admin.run(run).get()["tasks"][unscored["item"]["task"]]["mean_reward"]
+    names = ["correct", "format", "length_penalty", "try_discount"]
+    functions = [orms[f"reasoning_gym_{name}"](args=types.SimpleNamespace(num_generations=SIZE)) for name in names]
+    texts = [reference(stuck), "<answer>no idea</answer>", "I do not know.", unscored["completion"]]
+    samples = to_samples([(stuck, text) for text in texts])
+    components = compute_rewards_per_func(samples, functions, [None] * 4, torch.device("cpu"))
+    wanted = torch.tensor([[1, 1, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0], [1 / 3, 2 / 3, 0, 0]])
+    check("components, and their means where one hangs", torch.allclose(components, wanted, atol=1e-6), components)
+    advantages, _ = compute_advantages(components, torch.tensor([1.0, 0.5, 1.0, 1.0]), SIZE, "grpo", "gdpo")
+    check("components: swift's GDPO gives the unscored one an advantage of 0", abs(advantages[3]) < 1e-6 < advantages[0], advantages)
     check("all hang: the mean of the task", mean > 0 and all(abs(value - mean) < 1e-6 for value in found), found)
 
 

@@ -142,6 +142,59 @@ def training_with_unscored_rollouts():
     same("unscored: counted by the run", progress(name)["unscored"], len(groups))
 
 
+def training_with_components():
+    """GDPO: TRL normalizes each component alone, and the advantages are those of its formula."""
+    name = f"{run}-components"
+    limit = {"max_token_length": 20, "length_penalty": {"kind": "dapo", "buffer": 20, "factor": 0.5}}
+    admin.run(name).put(preset="clean", tasks=["chain_sum"], group_size=GROUP_SIZE, buffer=False, mask_too_long_completions=False, **limit)
+    model, tokenizer = tokenizer_and_model()
+
+    def complete(item):
+        right = f"<answer>{item['answer']}</answer>"
+        return [right, f"So it is: {right}", "<answer>no idea</answer>", "I do not know."]
+
+    weights = list(rg_trl.REWARD_COMPONENTS.values())
+    trainer = GRPOTrainer(
+        model=model,
+        processing_class=tokenizer,
+        reward_funcs=rg_trl.component_rewards(),
+        train_dataset=rg_trl.lazy_items(name, per_step=2),
+        args=GRPOConfig(
+            output_dir=folder,
+            max_steps=1,
+            num_generations=GROUP_SIZE,
+            per_device_train_batch_size=2 * GROUP_SIZE,
+            shuffle_dataset=False,
+            report_to="none",
+            reward_weights=weights,
+            multi_objective_aggregation="normalize_then_sum",
+            **TRAINING,
+        ),
+    )
+    watch = Watch(speak(trainer, complete))
+    trainer.train()
+    components = rg_trl.reward.components
+    groups = [components[k : k + GROUP_SIZE] for k in range(0, len(components), GROUP_SIZE)]
+    for group in groups:
+        same("components: correct", [parts["correct"] for parts in group], [1, 1, 0, 0])
+        same("components: format", [parts["format"] for parts in group], [1, 1, 1, 0])
+        check("components: length", group[1]["length_penalty"] < group[0]["length_penalty"] < 0, group)
+    sums = [sum(weight * parts[name] for name, weight in rg_trl.REWARD_COMPONENTS.items()) for parts in components]
+    rewards = [verdict["reward"] for group in admin.run(name).groups() for verdict in group["verdicts"]]
+    check("components: their sum is the reward", all(math.isclose(a, b, abs_tol=1e-6) for a, b in zip(sorted(sums), sorted(rewards))), sums)
+    wanted = normalize([total for group in groups for total in map(sum, zip(*(
+        [weight * value for value in normalize([parts[name] for parts in group])] for name, weight in rg_trl.REWARD_COMPONENTS.items()
+    )))])
+    got = watch.advantages
+    check("components: advantages", all(abs(a - b) < 1e-3 for a, b in zip(wanted, got)) and len(got) == len(wanted), [wanted, got])
+    check("components: metrics by name", all(watch.logged(f"rewards/{name}/mean") for name in rg_trl.REWARD_COMPONENTS))
+
+
+def normalize(values):
+    mean = sum(values) / len(values)
+    return [(value - mean) / (math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1)) + 1e-4) for value in values]
+
+
 def training_with_an_environment():
     """Items come through `environment_factory`; the members of a group must get the same one."""
     name = f"{run}-environment"
@@ -261,6 +314,7 @@ if __name__ == "__main__":
     asyncio.run(rewards_without_a_run())
     training_with_a_curriculum()
     training_with_unscored_rollouts()
+    training_with_components()
     training_with_an_environment()
     training_with_feedback()
     training_as_the_readme_says()

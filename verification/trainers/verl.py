@@ -11,8 +11,11 @@ import numpy
 import torch
 from omegaconf import OmegaConf
 from verl import DataProto
+from verl.trainer.ppo.core_algos import compute_gdpo_outcome_advantage
 from verl.trainer.ppo.reward import load_reward_manager
 from verl.utils.dataset.rl_dataset import collate_fn, get_dataset_class
+
+from reasoning_gym_client import REWARD_COMPONENTS
 
 FILE = Path(__file__).parents[2] / "clients/python/reasoning_gym_client/integrations/rg_verl.py"
 
@@ -110,6 +113,30 @@ def unscored_member():
     same("unscored in a group: others", [result["reward_score"] for result in found[1:]], [1.0, 1.0, 0.0])
 
 
+def components():
+    """GDPO: verl's own arithmetic on the components of a group, and the reward as their sum."""
+    texts = [items[0]["right"], "<answer>no idea</answer>", "I do not know."]
+    found = asyncio.run(rewards(manager("naive"), [({"item_id": items[0]["id"]}, text) for text in texts]))
+    extras = [result["reward_extra_info"] for result in found]
+    same("components: correct", [extra["correct"] for extra in extras], [1.0, 0.0, 0.0])
+    same("components: format", [extra["format"] for extra in extras], [1.0, 1.0, 0.0])
+    sums = [sum(weight * extra[name] for name, weight in REWARD_COMPONENTS.items()) for extra in extras]
+    same("components: their sum is the reward", sums, [result["reward_score"] for result in found])
+    keys = ["correct", "format"]
+    mask = torch.ones(len(texts), 1)
+    advantages, _ = compute_gdpo_outcome_advantage(
+        torch.zeros_like(mask),
+        mask,
+        numpy.array(["group"] * len(texts)),
+        config=OmegaConf.create({"gdpo_reward_keys": keys, "gdpo_reward_weights": [1.0, 0.5]}),
+        non_tensor_batch={name: numpy.array([extra[name] for extra in extras]) for name in keys},
+        batch={"prompts": torch.zeros(len(texts), 1), "attention_mask": torch.ones(len(texts), 2, dtype=torch.long)},
+    )
+    # Deviations of (1, 0, 0) and (1, 1, 0) by their standard deviation of 0.577, the second one halved; then whitened.
+    raw = torch.tensor([2 / 3 + 1 / 6, -1 / 3 + 1 / 6, -1 / 3 - 1 / 3])
+    check("components: advantages", torch.allclose(advantages[:, 0], raw / raw.std(), atol=1e-3), advantages)
+
+
 def wrong_run():
     """A run that nobody has put is an error of the training, not a new run."""
     error = None
@@ -125,4 +152,5 @@ if __name__ == "__main__":
     live_prompts()
     held_out()
     unscored_member()
+    components()
     wrong_run()

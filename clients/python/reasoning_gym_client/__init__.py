@@ -51,10 +51,12 @@ from ._models import (
     Verdict,
 )
 from ._trainer import (
+    REWARD_COMPONENTS,
     StepWatch,
     TrainerClient,
     Unscored,
     fill_unscored,
+    group_components,
     in_thread,
     require_reward,
     resume_run,
@@ -74,7 +76,9 @@ __all__ = [
     "resume_run",
     "in_thread",
     "Unscored",
+    "REWARD_COMPONENTS",
     "fill_unscored",
+    "group_components",
     "require_reward",
     "task_mean",
     "strip_special_tokens",

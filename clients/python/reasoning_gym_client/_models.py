@@ -67,7 +67,7 @@ class Verdict(TypedDict):
     score: Optional[float]
     answer: NotRequired[Optional[str]]
     fault: NotRequired[Optional[str]]
-    penalty: NotRequired[float]
+    components: NotRequired[Dict[str, float]]
     feedback: NotRequired[Dict[str, Any]]
     turns: NotRequired[List[Dict[str, Any]]]
     retry_prompt: NotRequired[str]

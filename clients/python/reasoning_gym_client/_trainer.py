@@ -10,13 +10,15 @@ import time
 import uuid
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Awaitable, Callable, List, Mapping, Optional, Sequence, Union
+from typing import Any, Awaitable, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 from ._client import Client, Positions, Run
 from ._errors import Problem
 from ._models import Message, Verdict
 
 
+#: The components of a reward, and the weight of each in it: reward = correct + length_penalty + try_discount.
+REWARD_COMPONENTS: Dict[str, float] = {"correct": 1.0, "format": 0.0, "length_penalty": 1.0, "try_discount": 1.0}
 CORRECT_MIN_SCORE = 0.99  #: from which a turn is right, as for the server
 
 
@@ -197,6 +199,17 @@ def fill_unscored(rewards: Sequence[Optional[float]], otherwise: Optional[Callab
         raise Unscored("no completion of the group could be scored")
     mean = math.fsum(scored) / len(scored) if scored or otherwise is None else otherwise()
     return [mean if reward is None else reward for reward in rewards]
+
+
+def group_components(verdicts: Sequence[Mapping[str, Any]], rewards: Sequence[float]) -> List[Dict[str, float]]:
+    """The components of each reward of one group, for trainers without a mask. An unscored completion has the mean of the
+    others in each component. If none was scored, `correct` is its reward, as `fill_unscored` or the server gave it."""
+    scored = [verdict["components"] for verdict in verdicts if verdict["status"] == "scored"]
+    means = {name: math.fsum(parts[name] for parts in scored) / len(scored) for name in REWARD_COMPONENTS if scored}
+    return [
+        {**verdict["components"]} if verdict["status"] == "scored" else means or {**dict.fromkeys(REWARD_COMPONENTS, 0.0), "correct": reward}
+        for verdict, reward in zip(verdicts, rewards)
+    ]
 
 
 def task_mean(run: Optional[Run], item_id: str, wait_s: float = 30.0) -> float:

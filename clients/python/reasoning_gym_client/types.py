@@ -645,6 +645,10 @@ class Flow(TypedDict):
     groups without signal, stale or failed groups, and rollouts that are masked, skipped or unscored. null without
     lengths."""
 
+    dropped_groups: Union[Dict[str, Any], None]
+    """Groups with a policy version that `max_policy_lag` kept and dropped since the run began or was restored. Long
+    completions arrive late, so dropping stale groups favors fast and easy items. null while none was dropped."""
+
     advice: Dict[str, Any]
     """Which side waits, and what to change."""
 
@@ -665,6 +669,22 @@ FormatErrorCode: TypeAlias = "Literal['no_answer', 'many_answers', 'unclosed_ans
 
 GroupId: TypeAlias = "str"
 """ID of a group, unique in its run."""
+
+
+class GroupMeans(TypedDict):
+    """Number of groups and their means."""
+
+    groups: int
+    """Number of groups."""
+
+    difficulty: Union[float, None]
+    """Mean difficulty of their items; null if none has one."""
+
+    length_tokens: Union[float, None]
+    """Mean length of their rollouts in tokens; null without lengths."""
+
+    policy_lag: Union[float, None]
+    """Mean policy lag; null without a group."""
 
 
 GroupVerdict: TypeAlias = "Union[ScoredGroupVerdict, UnscoredGroupVerdict]"
@@ -1215,6 +1235,23 @@ class RetriedJob(TypedDict):
     """The job is queued again."""
 
 
+class RewardComponents(TypedDict):
+    """Parts of a reward, for trainers that normalize each part (GDPO): reward = correct + length_penalty +
+    try_discount, up to rounding."""
+
+    correct: float
+    """The score."""
+
+    format: float
+    """1, or 0 for a format fault. The reward leaves it out, because a format fault already scores 0."""
+
+    length_penalty: float
+    """What the length penalty changes: 0 or less."""
+
+    try_discount: float
+    """What the discount of later tries changes."""
+
+
 RunLifecycle: TypeAlias = "Literal['active', 'finished', 'archived']"
 """Whether a run is still in use. `finished`: it never counts as stalled; `archived`: also hidden from `GET /runs`. A
 run that accepts rollouts is `active` again."""
@@ -1503,7 +1540,7 @@ class ScoredGroupVerdict(TypedDict):
     """The completion was scored."""
 
     reward: float
-    """Reward to train on: the score minus the penalty."""
+    """Reward to train on."""
 
     score: float
     """Score of the answer, in [0, 1]."""
@@ -1514,8 +1551,7 @@ class ScoredGroupVerdict(TypedDict):
     fault: Union[FormatErrorCode, None]
     """Format fault of the completion; null if there is none."""
 
-    penalty: float
-    """Score minus reward: length penalty and discount of later tries."""
+    components: RewardComponents
 
     feedback: NotRequired[Feedback]
     """What is wrong, with `feedback` set to `format` or `rule`. Absent if the score is 1."""

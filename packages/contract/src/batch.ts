@@ -142,6 +142,7 @@ export type Batch = z.infer<typeof Batch>
 export interface GroupSummary {
   id: string
   task: string
+  difficulty: number | null
   scored: number
   /** Oldest policy version. */
   policy_version: number | null

@@ -4,6 +4,20 @@ import { Count, NullableNumber } from './common.ts'
 
 const Rate = z.number().describe('Number per second.')
 
+const GroupMeans = z
+  .strictObject({
+    groups: Count.describe('Number of groups.'),
+    difficulty: NullableNumber.describe('Mean difficulty of their items; null if none has one.'),
+    length_tokens: NullableNumber.describe('Mean length of their rollouts in tokens; null without lengths.'),
+    policy_lag: NullableNumber.describe('Mean policy lag; null without a group.'),
+  })
+  .meta({ id: 'GroupMeans', description: 'Number of groups and their means.' })
+export type GroupMeans = z.infer<typeof GroupMeans>
+const keptAndDropped = {
+  kept: GroupMeans.describe('Groups that went into batches.'),
+  dropped: GroupMeans.describe('Groups that were dropped as `stale`.'),
+}
+
 export const Flow = z
   .strictObject({
     batches: Count.describe('Number of batches that the figures cover, at most 64: the last ones.'),
@@ -46,6 +60,15 @@ export const Flow = z
     untrained_tokens: NullableNumber.describe(
       'Share of the generated tokens that no batch has or will have, since the run began or was restored: those of groups without signal, stale or failed groups, and rollouts that are masked, skipped or unscored. null without lengths.',
     ),
+    dropped_groups: z
+      .strictObject({
+        ...keptAndDropped,
+        tasks: z.record(z.string(), z.strictObject(keptAndDropped)).describe('The same by task.'),
+      })
+      .nullable()
+      .describe(
+        'Groups with a policy version that `max_policy_lag` kept and dropped since the run began or was restored. Long completions arrive late, so dropping stale groups favors fast and easy items. null while none was dropped.',
+      ),
     advice: z
       .strictObject({
         kind: z

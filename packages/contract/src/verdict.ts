@@ -112,14 +112,29 @@ const TurnVerdict = z
   })
   .meta({ id: 'TurnVerdict', description: 'Verdict of one turn of a rollout with several.' })
 
+const RewardComponents = z
+  .strictObject({
+    correct: z.number().describe('The score.'),
+    format: z
+      .number()
+      .describe('1, or 0 for a format fault. The reward leaves it out, because a format fault already scores 0.'),
+    length_penalty: z.number().describe('What the length penalty changes: 0 or less.'),
+    try_discount: z.number().describe('What the discount of later tries changes.'),
+  })
+  .meta({
+    id: 'RewardComponents',
+    description:
+      'Parts of a reward, for trainers that normalize each part (GDPO): reward = correct + length_penalty + try_discount, up to rounding.',
+  })
+
 export const ScoredVerdict = z
   .strictObject({
     status: z.literal('scored').describe('The completion was scored.'),
-    reward: z.number().describe('Reward to train on: the score minus the penalty.'),
+    reward: z.number().describe('Reward to train on.'),
     score: z.number().describe('Score of the answer, in [0, 1].'),
     answer: NullableText.describe('Answer extracted from the completion; null if there is none.'),
     fault: FormatErrorCode.nullable().describe('Format fault of the completion; null if there is none.'),
-    penalty: z.number().describe('Score minus reward: length penalty and discount of later tries.'),
+    components: RewardComponents,
     feedback: Feedback.optional().describe(
       'What is wrong, with `feedback` set to `format` or `rule`. Absent if the score is 1.',
     ),

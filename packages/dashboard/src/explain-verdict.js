@@ -54,7 +54,7 @@ export function explainVerdict({
   answer,
   expected,
   hardened,
-  penalty,
+  components,
   finish_reason,
   skipped,
   masked,
@@ -78,8 +78,9 @@ export function explainVerdict({
   for (const [k, turn] of turns.slice(0, -1).entries())
     if (turn.feedback && turn.feedback.kind !== 'wrong')
       sentences.push(`Feedback on try ${k + 1}: ${turn.feedback.text}`)
-  const reason = turns.length > 1 ? 'The number of tries, and any length penalty, takes' : 'The length penalty takes'
-  if (penalty > 0) sentences.push(`${reason} ${formatDecimal(penalty)} off the reward.`)
+  const { length_penalty: forLength = 0, try_discount: forTries = 0 } = components ?? {}
+  if (forLength < 0) sentences.push(`The length penalty takes ${formatDecimal(-forLength)} off the reward.`)
+  if (forTries < 0) sentences.push(`The number of tries takes ${formatDecimal(-forTries)} off the reward.`)
   if (skipped) sentences.push('The rollout has too few trained tokens, so it is left out of the group.')
   if (masked) sentences.push('The rollout was cut off, so it carries no training signal.')
   return sentences.join(' ')

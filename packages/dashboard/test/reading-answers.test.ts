@@ -152,10 +152,10 @@ describe('the reason for a score', () => {
         ...scored,
         score: 1,
         answer: '8',
-        penalty: 0.5,
+        components: { try_discount: -0.5 },
         turns: [{ score: 0, feedback: { kind: 'rule', text: '7 does not divide 16.' } }, { score: 1 }],
       },
-      'The answer is correct. Try 2 decided. Feedback on try 1: 7 does not divide 16. The number of tries, and any length penalty, takes 0.50 off the reward.',
+      'The answer is correct. Try 2 decided. Feedback on try 1: 7 does not divide 16. The number of tries takes 0.50 off the reward.',
     ],
     [
       { status: 'unscored', score: null, code: 'generation_failed', detail: 'HTTP 500' },

@@ -72,6 +72,7 @@ const composeBatch = defineScript({
     'leaseExpiries',
     'pendingGroups',
     'flowSamples',
+    'lagSums',
     'stepStates',
   ],
   constants: { ...CONSTANTS, STATE: STATE_CONSTANTS },

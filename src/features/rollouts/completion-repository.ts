@@ -96,7 +96,6 @@ export interface CompleteGroupParams {
   /** Hash of the content that was graded. Another group of the same ID is not completed. */
   contentHash?: string | undefined
   task: string
-  difficulty?: number | null
   result: GroupResult
   /** Summary of a group that goes to the buffer. */
   summary: GroupSummary
@@ -220,7 +219,7 @@ function buildGroupArgs({ ref, completion }: GroupCompletion, now: Date) {
     retriable,
     task,
     counters: buildRunCounters(result, summary),
-    sums: result.status === 'scored' ? buildGroupSums(summary, result, completion.difficulty) : {},
+    sums: result.status === 'scored' ? buildGroupSums(summary, result) : {},
     policy_version: summary.policy_version ?? undefined,
     percent_correct: result.percent_correct ?? undefined,
     learnability: evidence && formatEvidence(evidence),

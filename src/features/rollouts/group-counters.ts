@@ -23,13 +23,14 @@ import type { GroupMetadata } from './group-payload.ts'
 
 export function buildGroupSummary(
   id: string,
-  task: string,
+  { task, difficulty }: Pick<Recipe, 'task' | 'difficulty'>,
   { policy_version, rollouts }: GroupMetadata,
   { verdicts, signal }: GroupResult,
 ): GroupSummary {
   return {
     id,
     task,
+    difficulty,
     scored: verdicts.filter(({ status }) => status === 'scored').length,
     policy_version,
     signal: signal ?? false,
@@ -114,20 +115,15 @@ function classifyMissingSignal({ signal, voters = 0, mean_score }: GroupResult):
 }
 
 /**
- * Builds the sums of a scored group, by field, which its task and its step add up. `difficulty` is that of its item, if it has
- * one.
+ * Builds the sums of a scored group, by field, which its task and its step add up.
  */
-export function buildGroupSums(
-  summary: GroupSummary,
-  result: GroupResult,
-  difficulty: number | null = null,
-): StatisticSums {
+export function buildGroupSums(summary: GroupSummary, result: GroupResult): StatisticSums {
   const reason = classifyMissingSignal(result)
   const { task_difficulty, task_difficulty_count } = sumsRecord.constants
   return omitZeros({
     ...sumGroups([summary]),
-    ...(difficulty !== null && {
-      [task_difficulty + summary.task]: difficulty,
+    ...(summary.difficulty !== null && {
+      [task_difficulty + summary.task]: summary.difficulty,
       [task_difficulty_count + summary.task]: 1,
     }),
     all_correct: reason === 'easy' ? 1 : 0,

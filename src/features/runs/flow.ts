@@ -3,7 +3,7 @@
  * what would raise the rate of batches. A composed batch leaves a sample of the run's counters, so a window is the
  * difference between two of them.
  */
-import type { Flow } from '@reasoning-gym-server/contract/flow'
+import type { Flow, GroupMeans } from '@reasoning-gym-server/contract/flow'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { Redis } from 'ioredis'
@@ -43,6 +43,8 @@ const FlowSample = z.object({
 })
 type FlowSample = z.infer<typeof FlowSample>
 
+type Figures = Omit<Flow, 'advice' | 'dropped_groups'>
+
 /** A side that waits for a smaller share of the time does not hold up the other. */
 const NOTABLE_WAIT = 0.1
 /** Time after the last group or request for a batch from which on the run counts as paused, at least that of three batches. */
@@ -63,10 +65,10 @@ export class RunFlow {
   /** Throws `unknown_run` and `run_recreated`. */
   async get(name: string, condition?: RunCondition): Promise<Flow> {
     const run = await this.#runs.require(name, condition)
-    const key = this.#keys.forRun(name, run.epoch).flowSamples
-    const text = await this.#redis.lindex(key, -1)
+    const { flowSamples: key, lagSums } = this.#keys.forRun(name, run.epoch)
+    const [text, sums] = await Promise.all([this.#redis.lindex(key, -1), this.#redis.hgetall(lagSums)])
     const first = text ? tryRead(this.#redis, { key, name: '' }, () => FlowSample.parse(JSON.parse(text))) : undefined
-    return computeFlow(first, run, redisNow())
+    return { ...computeFlow(first, run, redisNow()), dropped_groups: describeDropped(sums) }
   }
 }
 
@@ -75,7 +77,7 @@ export function computeFlow(
   first: FlowSample | undefined,
   { counters, settings }: Pick<ResolvedRun, 'counters' | 'settings'>,
   now: number,
-): Flow {
+): Omit<Flow, 'dropped_groups'> {
   const totals = Object.fromEntries(FLOW_COUNTERS.map((name) => [name, counters[name] ?? 0])) as FlowCounters // one for each
   const of = (name: keyof FlowCounters) => totals[name] - (first?.[name] ?? totals[name])
   const start = first?.at ?? now
@@ -92,7 +94,7 @@ export function computeFlow(
   const queued = ratio(of('queued_at_requests'), requests)
   const buffered = ratio(of('buffered_at_requests'), requests)
   const batchedShare = ratio(of('batched_groups'), of('completed'))
-  const figures: Omit<Flow, 'advice'> = {
+  const figures: Figures = {
     batches: of('batches'),
     seconds: ms / 1000,
     rates: {
@@ -122,14 +124,14 @@ export function computeFlow(
  * batched groups is the sum over the versions of the groups in flight that will be batched, and the mean lag is their
  * mean number, divided by the groups per batch. The version counts as new when the trainer requests its next batch.
  */
-function predictStaleness({ in_flight: ahead, batched_share: share }: Omit<Flow, 'advice'>, perBatch: number | null) {
+function predictStaleness({ in_flight: ahead, batched_share: share }: Figures, perBatch: number | null) {
   if (!ahead || share === null || perBatch === null) return null
   return ratio((ahead.leased + ahead.queued) * share + ahead.buffered, perBatch)
 }
 
 /** Finds what holds up the batches: first what lets the trainer wait, then what it lets wait. */
 function advise(
-  flow: Omit<Flow, 'advice'>,
+  flow: Figures,
   { settings, stale, isBufferFull }: { settings: RunSettings; stale: number; isBufferFull: boolean },
 ): Flow['advice'] {
   const { trainer_waiting: trainer, generators_waiting: generators, in_flight: ahead, batched_share: batched } = flow
@@ -172,6 +174,32 @@ function advise(
       text: `${trainerWaits}, and only ${percent(batched)} of the groups get into a batch: choose tasks and difficulties with more signal, or add generators.`,
     }
   return { kind: 'add_generators', text: `${trainerWaits} for groups: add generators, or shorten the completions.` }
+}
+
+/** `sums` are those of compose-batch.lua, by `TASK:FIELD`. */
+function describeDropped(sums: Record<string, string>): Flow['dropped_groups'] {
+  const total: Record<string, number> = {}
+  const byTask: Record<string, Record<string, number>> = {}
+  for (const [name, sum] of Object.entries(sums)) {
+    const [task = '', field = ''] = name.split(':')
+    byTask[task] = { ...byTask[task], [field]: Number(sum) }
+    total[field] = (total[field] ?? 0) + Number(sum)
+  }
+  if (!total.dropped_groups) return null
+  const describe = (of: Record<string, number>) => ({ kept: toMeans(of, 'kept'), dropped: toMeans(of, 'dropped') })
+  const tasks = Object.entries(byTask).map(([task, of]) => [task, describe(of)] as const)
+  return { ...describe(total), tasks: Object.fromEntries(tasks) }
+}
+
+function toMeans(sums: Record<string, number>, fate: 'kept' | 'dropped'): GroupMeans {
+  const of = (field: string) => sums[`${fate}_${field}`] ?? 0
+  const groups = of('groups')
+  return {
+    groups,
+    difficulty: ratio(of('difficulty'), of('difficulties')),
+    length_tokens: ratio(of('tokens'), of('lengths')),
+    policy_lag: ratio(of('lag'), groups),
+  }
 }
 
 function percent(share: number): string {

@@ -74,6 +74,8 @@ const EPOCH_KEYS = {
   marks: 'marks',
   /** List: the run's counters when its last batches were composed (flow.ts), as JSON, newest first. */
   flowSamples: 'flow-samples',
+  /** Hash: `TASK:FIELD` to a sum over the groups that `max_policy_lag` kept or dropped (flow.ts). */
+  lagSums: 'lag-sums',
   /** Sorted set: groups that are not completed, by the time they were accepted. */
   pendingGroups: 'pending-groups',
   /**

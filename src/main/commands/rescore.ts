@@ -115,7 +115,7 @@ function buildDumpedResult(
   { signal_on }: Pick<RunSettings, 'signal_on'>,
 ): GroupResult {
   const verdicts = rollouts.map(({ score: reward, raw_score: score, advantage, answer, fault }) => {
-    const fields = { status: 'scored', reward, score, answer, fault, penalty: score - reward, advantage }
+    const fields = { status: 'scored', reward, score, answer, fault, advantage }
     return fields as GroupVerdict // as a server wrote them
   })
   const values = verdicts.filter((_, k) => after.verdicts[k]?.masked !== true).map((verdict) => verdict[signal_on])

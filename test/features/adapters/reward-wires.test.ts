@@ -316,7 +316,7 @@ it('the length of a sample is that of the penalty of the run', async () => {
   })
   const samples = [{ item_id: legs, completion: tagged('100'), length_tokens: 75 }]
   const { body } = await world.call('POST', '/runs/dapo/samples', { samples })
-  expect(body.verdicts[0]).toMatchObject({ score: 1, reward: 0.5, penalty: 0.5 })
+  expect(body.verdicts[0]).toMatchObject({ score: 1, reward: 0.5, components: { correct: 1, length_penalty: -0.5 } })
 })
 
 it('the example rows of the folder for Gym are rows of this server', async () => {

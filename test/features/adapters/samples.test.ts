@@ -34,7 +34,14 @@ it('a sample that cannot be scored does not affect the others of its call', asyn
   const both = [HANGING.answer, '5'].map((answer) => ({ item_id: hanging, answer }))
   expect((await world.call('POST', '/samples', { samples: both })).body.rewards).toEqual([null, 0])
   expect((await world.call('POST', '/samples', { samples: both, unscored: 'mean' })).status).toBe(503)
-  expect(body.verdicts[0]).toEqual({ status: 'scored', reward: 1, score: 1, answer: '100', fault: null, penalty: 0 })
+  expect(body.verdicts[0]).toEqual({
+    status: 'scored',
+    reward: 1,
+    score: 1,
+    answer: '100',
+    fault: null,
+    components: { correct: 1, format: 1, length_penalty: 0, try_discount: 0 },
+  })
   expect(body.verdicts.map(({ code, fault }: { code?: string; fault?: string }) => code ?? fault)).toEqual([
     null,
     'invalid_item_id',

@@ -12,7 +12,7 @@ const scored = (score: number): Verdict => ({
   score,
   answer: 'x',
   fault: null,
-  penalty: 0,
+  components: { correct: score, format: 1, length_penalty: 0, try_discount: 0 },
 })
 
 function kinds(rules: Partial<DumpRules>, verdicts: Verdict[], about: Partial<Rollout>[] = []) {

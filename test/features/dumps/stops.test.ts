@@ -97,7 +97,7 @@ async function sealedFile(count: number): Promise<SealedFile> {
       score: 1,
       answer: 'x',
       fault: null,
-      penalty: 0,
+      components: { correct: 1, format: 1, length_penalty: 0, try_discount: 0 },
       advantage: 0,
     } as const
     const result = { status: 'scored', verdicts: [verdict], destination: 'not_buffered' } as const
@@ -118,6 +118,7 @@ async function sealedFile(count: number): Promise<SealedFile> {
     const summary: GroupSummary = {
       id: group,
       task: 'leg_counting',
+      difficulty: null,
       scored: 1,
       policy_version: null,
       signal: true,

@@ -7,7 +7,15 @@ const NOTHING = { hackGap: { count: 0, sum: 0 }, permuted: { count: 0, sum: 0 } 
 /** A group of one task of a run; its rollouts score 1. */
 function groupOf(k: number, fields: Partial<AuditInput> = {}): AuditInput {
   const recipe: Recipe = { task: 'gcd', seed: k, index: 0, engine: '1', difficulty: null, config: {} }
-  const verdict = { status: 'scored', reward: 1, score: 1, answer: 'x', fault: null, penalty: 0, advantage: 0 } as const
+  const verdict = {
+    status: 'scored',
+    reward: 1,
+    score: 1,
+    answer: 'x',
+    fault: null,
+    components: { correct: 1, format: 1, length_penalty: 0, try_discount: 0 },
+    advantage: 0,
+  } as const
   const rules = { scoring: 'upstream', dual_format: false } as const
   return {
     run: 'r',

@@ -40,10 +40,22 @@ async function waiting(run: string, group = 'g'): Promise<{ place: GroupRef; com
   const packed = packGroup({ item_id: ITEM_ID, rollouts: [{ completion: 'x' }] }, true)
   const bounds = { revision, rollouts: 1, forBuffer: true, maxGroups: 100, serverFull: false, lease: undefined }
   expect(await groups.accept(place, packed, bounds)).toBe('new')
-  const verdict = { reward: 1, score: 1, answer: '', fault: null, penalty: 0, advantage: 0 } as const
+  const verdict = {
+    reward: 1,
+    score: 1,
+    answer: '',
+    fault: null,
+    components: { correct: 1, format: 1, length_penalty: 0, try_discount: 0 },
+    advantage: 0,
+  } as const
   const verdicts = [{ status: 'scored', ...verdict } as const]
   const result = { status: 'scored', verdicts, destination: 'buffered' } as const
-  const facts = buildGroupSummary(group, 'chain_sum', unpackMetadata(packed.metadata), result)
+  const facts = buildGroupSummary(
+    group,
+    { task: 'chain_sum', difficulty: null },
+    unpackMetadata(packed.metadata),
+    result,
+  )
   const about = {
     task: 'chain_sum',
     retriable: false,

@@ -280,7 +280,15 @@ function resultOf({ rollouts, scored, at }: LedgerGroup): GroupResult {
     if (k >= scored) {
       return { status: 'unscored', reward: null, score: null, code: 'scorer_timeout', detail: '', advantage: null }
     }
-    return { status: 'scored', reward: 1, score: 1, answer: '', fault: null, penalty: 0, advantage: 0 }
+    return {
+      status: 'scored',
+      reward: 1,
+      score: 1,
+      answer: '',
+      fault: null,
+      components: { correct: 1, format: 1, length_penalty: 0, try_discount: 0 },
+      advantage: 0,
+    }
   })
   if (at === 'failed')
     return { status: 'failed', verdicts: [], destination: null, code: 'engine_unavailable', detail: '' }
@@ -344,7 +352,7 @@ async function applyStep(real: Real, ledger: Ledger, cut: boolean, step: Step): 
       const expected = ledger.complete(id, step.fails)
       const result = resultOf(before)
       const about = unpackMetadata(packed(before, id).metadata)
-      const facts = buildGroupSummary(id, 'task', about, result)
+      const facts = buildGroupSummary(id, { task: 'task', difficulty: null }, about, result)
       const completion = {
         revision: real.revision,
         task: 'task',

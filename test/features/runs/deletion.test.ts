@@ -323,7 +323,14 @@ describe('work in flight for a run that is gone', () => {
     // The keys are still there: a worker that holds the job reads the group.
     const { runs, itemQueue, frontier } = world.features.runs
     const unused = {} as never
-    const verdict = { status: 'scored', reward: 1, score: 1, answer: '1', fault: null, penalty: 0 } as const
+    const verdict = {
+      status: 'scored',
+      reward: 1,
+      score: 1,
+      answer: '1',
+      fault: null,
+      components: { correct: 1, format: 1, length_penalty: 0, try_discount: 0 },
+    } as const
     const { items } = world.features.items
     const { recorder, log } = world.platform
     const audits = new AuditScoring({

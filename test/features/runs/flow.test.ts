@@ -61,6 +61,39 @@ it('the scripts count what the flow of a run is computed from', async () => {
   expect((await flowOf('full')).generators_waiting).toBeGreaterThan(0)
 })
 
+it('groups that are dropped as stale are compared with those that are kept', async () => {
+  const settings = { tasks: ['gcd'], group_size: 2, batch_size: 4, drop_equal_scores: false, min_trained_tokens: 0 }
+  await world.call('PUT', '/runs/late', {
+    ...settings,
+    max_policy_lag: 1,
+    complexity_mode: 'fixed',
+    difficulty: 0.25,
+  })
+  const [item] = (await take('late', 1)).items
+  const long = { completion: 'a', length_tokens: 90 }
+  const postLong = (group_id: string, policy_version: number, rollouts = [long, long]) =>
+    world.call(
+      'POST',
+      '/rollouts',
+      { run: 'late', item_id: item.id, group_id, policy_version, rollouts },
+      { prefer: 'wait=60' },
+    )
+  for (const id of ['a', 'b']) await post('late', item.id, id, 0)
+  expect((await batchOf('late', 0)).status).toBe(200)
+  expect((await flowOf('late')).dropped_groups).toBeNull()
+  await postLong('c', 0)
+  await post('late', item.id, 'd', 1)
+  expect((await batchOf('late', 2)).status).toBe(204) // c is dropped, and d waits for another
+  await post('late', item.id, 'e', 2)
+  expect((await batchOf('late', 2)).status).toBe(200)
+  const means = {
+    kept: { groups: 4, difficulty: item.difficulty, length_tokens: 20, policy_lag: 0.25 },
+    dropped: { groups: 1, difficulty: item.difficulty, length_tokens: 90, policy_lag: 2 },
+  }
+  expect(item.difficulty).toBeGreaterThan(0)
+  expect((await flowOf('late')).dropped_groups).toEqual({ ...means, tasks: { gcd: means } })
+})
+
 const QUEUES = 200
 /** For the rate with and without what the advice says. */
 const BATCHES = 200

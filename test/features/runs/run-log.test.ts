@@ -160,7 +160,15 @@ it('format faults are counted, one line a run', () => {
   const out: Line[] = []
   const faults = new FormatErrorLogger(createLogger('info', 'x', { write: (line) => out.push(JSON.parse(line)) }))
   const verdict = (fault: 'no_answer' | 'many_answers' | null) =>
-    ({ status: 'scored', reward: 0, score: 0, answer: null, fault, penalty: 0, advantage: 0 }) as const
+    ({
+      status: 'scored',
+      reward: 0,
+      score: 0,
+      answer: null,
+      fault,
+      components: { correct: 0, format: fault ? 0 : 1, length_penalty: 0, try_discount: 0 },
+      advantage: 0,
+    }) as const
   faults.add('a', [verdict('no_answer'), verdict(null), verdict('many_answers')])
   faults.add('a', [verdict('no_answer')])
   faults.add('b', [verdict(null)])

@@ -9,6 +9,8 @@ ms-swift turns a reward of None into **0**. Therefore a rollout that could not b
 other rewards: the mean of the group does not change, and the rollout's own advantage is 0. If no rollout of the group could be scored,
 all get the mean reward of their task in the run so far. While there is none, and without a run, Unscored is raised, which ends the
 training. A group that arrives whole is posted whole. Parts of a group (`num_generations` spread over processes) are gathered by the server, and group penalties do not apply.
+For GDPO: `--scale_rewards gdpo --reward_funcs reasoning_gym_correct reasoning_gym_format reasoning_gym_length_penalty
+reasoning_gym_try_discount`. With `--reward_weights 1 0 1 1`, their sum is the reward. Keep the order: the first one scores.
 While the server is down, calls are retried for 10 minutes (REASONING_GYM_DEADLINE_S); then the exception is raised.
 """
 
@@ -20,15 +22,17 @@ from __future__ import annotations
 import os
 import uuid
 from functools import partial
-from typing import Any, Dict, List, Mapping, Optional, Sequence
+from typing import Any, ClassVar, Dict, List, Mapping, Optional, Sequence
 
 from swift.rewards import ORM, orms
 
-from reasoning_gym_client import TrainerClient, fill_unscored, strip_special_tokens, task_mean
+from reasoning_gym_client import REWARD_COMPONENTS, TrainerClient, Verdict, fill_unscored, group_components, strip_special_tokens, task_mean
 
 
 class ReasoningGymReward(ORM):
     """Returns the rewards of a batch, given `completions` and the columns of its rows as lists of the same length."""
+
+    components: ClassVar[Dict[str, List[float]]] = {}  #: of the rewards of the last call
 
     def __init__(self, args: Any = None, **options: Any) -> None:
         super().__init__(args, **options)
@@ -44,7 +48,7 @@ class ReasoningGymReward(ORM):
         for k, row in enumerate(rows):
             # Two rows of a batch may have the same item. prompt_id distinguishes their groups.
             groups.setdefault((row.get("prompt_id"), self.server.item_id(row)), []).append(k)
-        rewards: List[Optional[float]] = [None] * len(completions)
+        verdicts: List[Verdict] = [{"status": "unscored", "reward": None, "score": None} for _ in completions]
         alone: List[int] = []
         for (_, item_id), members in groups.items():
             if self.server.run_name is None or len(members) != self.group_size:
@@ -57,23 +61,25 @@ class ReasoningGymReward(ORM):
                 buffer=False,  # ms-swift keeps the rollouts itself
                 wait_s=self.server.deadline_s,
             )
-            for k, reward in zip(members, posted.get("rewards") or []):  # none: not scored in time
-                rewards[k] = reward
+            for k, verdict in zip(members, posted.get("verdicts") or []):  # none: not scored in time
+                verdicts[k] = verdict
         if alone:
-            self._score_parts(alone, completions, rows, rewards)
+            self._score_parts(alone, completions, rows, verdicts)
         run = None if self.server.run_name is None else self.server.run
+        rewards, components = [0.0] * len(rows), [{name: 0.0 for name in REWARD_COMPONENTS} for _ in rows]
         for (_, item_id), members in groups.items():  # last, so that the task has a mean
-            filled = fill_unscored([rewards[k] for k in members], partial(task_mean, run, item_id))
-            for k, reward in zip(members, filled):
-                rewards[k] = reward
-        return [reward for reward in rewards if reward is not None]
+            filled = fill_unscored([verdicts[k]["reward"] for k in members], partial(task_mean, run, item_id))
+            for k, reward, parts in zip(members, filled, group_components([verdicts[k] for k in members], filled)):
+                rewards[k], components[k] = reward, parts
+        ReasoningGymReward.components = {name: [parts[name] for parts in components] for name in REWARD_COMPONENTS}
+        return rewards
 
     def _score_parts(
         self,
         alone: Sequence[int],
         completions: Sequence[str],
         rows: Sequence[Mapping[str, Any]],
-        rewards: List[Optional[float]],
+        verdicts: List[Verdict],
     ) -> None:
         samples = [
             {
@@ -86,8 +92,8 @@ class ReasoningGymReward(ORM):
         run = self.server.run_name
         # With a run, the server knows the rest of each group.
         found = self.server.client.samples(samples, run=run, adapter="swift", unscored="null" if run is None else "mean")
-        for k, reward in zip(alone, found["rewards"]):
-            rewards[k] = reward
+        for k, verdict in zip(alone, found["verdicts"]):
+            verdicts[k] = verdict
 
 
 def _rows(columns: Mapping[str, Any], count: int) -> List[Dict[str, Any]]:
@@ -108,4 +114,26 @@ def _count(tokens: Any) -> int:
     return sum(_count(part) for part in tokens) if isinstance(tokens[0], list) else len(tokens)
 
 
+class Correct(ReasoningGymReward):
+    """The first component of the rewards. It scores the completions, so it comes before the other components."""
+
+    def __call__(self, completions: Sequence[str], **columns: Any) -> List[float]:
+        super().__call__(completions, **columns)
+        return self.components.pop("correct")
+
+
+class Component(ORM):
+    """Another component of the rewards of the batch that was just scored."""
+
+    name: ClassVar[str]
+
+    def __call__(self, completions: Sequence[str], **columns: Any) -> List[float]:
+        if self.name not in ReasoningGymReward.components:
+            raise ValueError("reward_funcs: reasoning_gym_correct comes first, and each component once")
+        return ReasoningGymReward.components.pop(self.name)
+
+
 orms["reasoning_gym"] = ReasoningGymReward
+orms["reasoning_gym_correct"] = Correct
+for name in list(REWARD_COMPONENTS)[1:]:
+    orms[f"reasoning_gym_{name}"] = type(name, (Component,), {"name": name})

@@ -26,6 +26,9 @@ with `group_size` equal to `num_generations`: `Client().run("my-run").put(preset
 * A completion that could not be scored is None, which GRPOTrainer masks since TRL 1.6.0. Earlier versions and SDPOTrainer turn None
   into 0, so there it gets the mean of its group's other rewards, or of its task in the run if none was scored. While the server is down, calls are retried for five minutes; then
   the exception is raised.
+* For GDPO, which normalizes each component of the reward alone, set `reward_funcs=component_rewards()` and
+  `GRPOConfig(multi_objective_aggregation="normalize_then_sum")`. With `reward_weights=list(REWARD_COMPONENTS.values())`, their sum
+  is the reward.
 * With `feedback="rule"` in the run, `reward.feedback` says what is wrong with each completion of this process's last call: a list of
   texts, with None for right completions. Callbacks can read it, and so can reward functions after this one in `reward_funcs`.
 * SDPOTrainer takes the same data set, reward and callback. Its feedback comes from the column `privileged_context`, which is
@@ -47,12 +50,12 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence, Tuple, Union
 
 try:
-    from reasoning_gym_client import Client, Positions, Verdict, fill_unscored, resume_run, task_mean
+    from reasoning_gym_client import REWARD_COMPONENTS, Client, Positions, Verdict, fill_unscored, group_components, resume_run, task_mean
 except ImportError:  # loaded by path, without the installed package
     sys.path.insert(0, str(Path(__file__).parents[2]))
-    from reasoning_gym_client import Client, Positions, Verdict, fill_unscored, resume_run, task_mean
+    from reasoning_gym_client import REWARD_COMPONENTS, Client, Positions, Verdict, fill_unscored, group_components, resume_run, task_mean
 
-__all__ = ["lazy_items", "positions", "environment", "reward", "make_reward", "rewind_callback", "use_feedback"]
+__all__ = ["lazy_items", "positions", "environment", "reward", "make_reward", "component_rewards", "rewind_callback", "use_feedback"]
 
 POSITIONS = 1_000_000  #: rows of the endless data set; `max_steps` ends the training
 WAIT_S = 120.0  #: seconds to wait for the verdicts of one call
@@ -63,6 +66,7 @@ Completion = Union[str, Sequence[Mapping[str, Any]]]
 
 class RewardFunction(Protocol):
     feedback: List[Optional[str]]  #: what is wrong with each completion of the last call, where the run gives feedback
+    components: List[Optional[Dict[str, float]]]  #: of each reward of the last call; None for a reward of None
 
     def __call__(self, *args: Any, **columns: Any) -> List[Optional[float]]: ...
 
@@ -176,20 +180,37 @@ def make_reward(run: Optional[str] = None, stop_tokens: Sequence[int] = (), wait
         _log(verdicts, columns.get("log_metric"))
         reasoning_gym.feedback = [verdict.get("feedback", {}).get("text") for verdict in verdicts]
         rewards = [verdict.get("reward") for verdict in verdicts]
+        reasoning_gym.components = [verdict.get("components") for verdict in verdicts]
         if not masks:
             for group in groups:
                 item_id, name = rows[group[0]]
                 counted = None if name is None else _client().run(name)
                 mean = partial(task_mean, counted, item_id)
-                for k, filled in zip(group, fill_unscored([rewards[k] for k in group], mean)):
-                    rewards[k] = filled
+                numbers = fill_unscored([rewards[k] for k in group], mean)
+                for k, filled, parts in zip(group, numbers, group_components([verdicts[k] for k in group], numbers)):
+                    rewards[k], reasoning_gym.components[k] = filled, parts
         return rewards
 
-    reasoning_gym.feedback = []
+    reasoning_gym.feedback, reasoning_gym.components = [], []
     return reasoning_gym
 
 
 reward = make_reward()
+
+
+def component_rewards(source: RewardFunction = reward) -> List[Callable[..., List[Optional[float]]]]:
+    """One reward function for each of REWARD_COMPONENTS. Keep their order: the first one scores the completions."""
+
+    def build(name: str, is_first: bool) -> Callable[..., List[Optional[float]]]:
+        def component(*args: Any, **columns: Any) -> List[Optional[float]]:
+            if is_first:
+                source(*args, **columns)
+            return [None if parts is None else parts[name] for parts in source.components]
+
+        component.__name__ = name  # TRL's metrics have this name
+        return component
+
+    return [build(name, k == 0) for k, name in enumerate(REWARD_COMPONENTS)]
 
 
 def use_feedback(trainer: Any, source: RewardFunction = reward) -> None:

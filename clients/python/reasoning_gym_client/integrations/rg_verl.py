@@ -65,8 +65,8 @@ async def compute_score(
     run: Optional[str] = None,
     **more: Any,
 ) -> Dict[str, float]:
-    """Returns the reward of one response as `score`, with metrics. The keys are always the same, because verl averages them.
-    Raises Unscored, which is verl's mask.
+    """Returns the reward of one response as `score`, with its components. The keys are always the same, because verl averages
+    them, and can be `algorithm.gdpo_reward_keys`. Raises Unscored, which is verl's mask.
 
     The response counts in the run of its row (LivePrompts), else in `run`, else in REASONING_GYM_RUN. Held-out rows count in none.
     """
@@ -81,11 +81,10 @@ async def compute_score(
         rollout_id=uuid.uuid4().hex if counted else None,
         adapter="verl",
     )
-    fault = verdict.get("fault")
     return {
         "score": require_reward(verdict),
-        "no_answer": float(fault == "no_answer"),
-        "format_fault": float(fault is not None),
+        "no_answer": float(verdict.get("fault") == "no_answer"),
+        **{name: float(value) for name, value in verdict["components"].items()},
     }
 
 

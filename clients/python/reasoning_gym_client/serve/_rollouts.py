@@ -127,7 +127,7 @@ class ServedRollout:
     def describe(self, verdict: Optional[Verdict] = None) -> Dict[str, Any]:
         """The metadata of an observation: which item and rollout it is, and the verdict."""
         about = {"item_id": self.item["id"], "task": self.item["task"], "difficulty": self.item["difficulty"]}
-        names = ("score", "answer", "fault", "penalty", "feedback", "code", "detail")
+        names = ("score", "answer", "fault", "components", "feedback", "code", "detail")
         return {**about, **{name: verdict[name] for name in names if verdict and name in verdict}}  # type: ignore[literal-required]
 
 

@@ -146,8 +146,9 @@ def describe(verdict: Any) -> Dict[str, Any]:
         failure = {"failure_kind": FAILURE_PREFIX + verdict["code"], "failure_reason": verdict["detail"]}
         reward = 0.0 if verdict["reward"] is None else verdict["reward"]  # Gym has no null: the mask says that it is no reward
         return {"reward": reward, "score": None, "mask_sample": True, **failure}
-    fields = {name: verdict.get(name) for name in ("reward", "score", "penalty", "fault", "feedback")}
-    return {**fields, "extracted_answer": verdict["answer"], "mask_sample": False}
+    fields = {name: verdict.get(name) for name in ("reward", "score", "fault", "feedback")}
+    components = {"reward_components": verdict["components"], **verdict["components"]}  # Gym averages only top-level numbers
+    return {**fields, **components, "extracted_answer": verdict["answer"], "mask_sample": False}
 
 
 def masked(row: Mapping[str, Any], verdict: Any) -> Dict[str, Any]:

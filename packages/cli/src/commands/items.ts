@@ -10,6 +10,7 @@ import { CliCommand } from '../command.ts'
 import { writeHarborTask } from '../harbor-task.ts'
 import { addRecipeOptions, appendValue, buildRecipeFields, integerParser, type RecipeOptions } from '../options.ts'
 import { print, printLine, printNext, printStatus } from '../output.ts'
+import { type Band, findRungsInBand, parseBand } from '../rungs-in-band.ts'
 import { rejectCategory, type ServerOptions, type WithServer } from '../with-server.ts'
 
 const PROMPT_FORMATS = ['jsonl', 'verl', 'label'] as const
@@ -22,6 +23,7 @@ interface ItemsOptions extends ServerOptions, RecipeOptions {
   task?: string[]
   category?: string
   run?: string
+  band?: Band
   count: number
   format: (typeof FORMATS)[number]
   out?: string
@@ -46,6 +48,11 @@ export function buildItemsCommand(withServer: WithServer): Command {
           'take the next items of this run, with its system prompt and difficulties',
         ).conflicts(['task', 'category', 'difficulty', 'config']),
       )
+      .option(
+        '--band <low-high>',
+        'with --run: take no items from the run, but make new ones that its model solves with a probability in this band, by the estimate of complexity_mode frontier, with the default system prompt',
+        parseBand,
+      )
       .addOption(
         new Option(
           '--format <format>',
@@ -59,29 +66,35 @@ export function buildItemsCommand(withServer: WithServer): Command {
         'reasoning-gym-server items --count 1000 > prompts.jsonl',
         'reasoning-gym-server items --count 500 --task gcd --task sudoku --difficulty 0.5 --format verl > train.jsonl',
         'reasoning-gym-server items --count 64 --run first',
+        'reasoning-gym-server items --count 500 --run first --band 0.2-0.8 > solvable.jsonl',
         'reasoning-gym-server items --count 100 --task gcd --format harbor --out tasks',
       ])
       .action((options: ItemsOptions) =>
-        withServer(options, { keeps: options.run !== undefined }, (server) => runItems(server, options)),
+        withServer(options, { keeps: options.run !== undefined && options.band === undefined }, (server) =>
+          runItems(server, options),
+        ),
       ),
   ).addServerOptions()
 }
 
 async function runItems(server: ApiClient, options: ItemsOptions): Promise<void> {
-  const { count, seed, out } = options
+  const { count, seed, out, run, band } = options
   const format = TRAINER_FORMATS[options.format] ?? options.format
   if ((format === 'harbor') !== (out !== undefined))
     throw new CliError('--format harbor and --out belong together', { exitCode: 2 })
+  if (band && run === undefined) throw new CliError('--band needs --run', { exitCode: 2 })
   const made =
-    options.run === undefined
+    run === undefined || band
       ? streamTaskItems(server, {
-          tasks: await resolveTaskNames(server, options),
+          sources:
+            run !== undefined && band
+              ? await findRungsInBand(server, run, band)
+              : await listTaskSources(server, options),
           count,
           seed,
-          recipe: buildRecipeFields(options),
           onItemSkipped: printStatus,
         })
-      : streamRunItems(server, options.run, count)
+      : streamRunItems(server, run, count)
   let index = 0
   for await (const item of made) {
     if (format === 'harbor') await printLine(await writeHarborTask(out ?? '', item, index++))
@@ -89,9 +102,14 @@ async function runItems(server: ApiClient, options: ItemsOptions): Promise<void>
   }
   if (!process.stdout.isTTY && process.stderr.isTTY)
     printNext(server, {
-      ...(options.run !== undefined && { page: `/runs/${encodeURIComponent(options.run)}` }),
+      ...(run !== undefined && { page: `/runs/${encodeURIComponent(run)}` }),
       next: 'reasoning-gym-server score rollouts.jsonl', // each line has an item_id and a completion
     })
+}
+
+async function listTaskSources(server: ApiClient, options: ItemsOptions): Promise<ItemSource[]> {
+  const recipe = buildRecipeFields(options)
+  return (await resolveTaskNames(server, options)).map((task) => ({ task, recipe }))
 }
 
 async function resolveTaskNames(server: ApiClient, { task, category }: ItemsOptions): Promise<string[]> {
@@ -133,38 +151,40 @@ const REQUEST_CHUNK_SIZE = 32
 /** Consecutive items that the library may fail to make before the command gives up. */
 const MAX_CONSECUTIVE_FAILURES = 20
 
-interface TaskItemsParams {
-  tasks: string[]
-  count: number
-  seed: number
+interface ItemSource {
+  task: string
   /** Difficulty or config of every item. */
   recipe: object
+}
+
+interface TaskItemsParams {
+  sources: ItemSource[]
+  count: number
+  seed: number
   /** Called with a message for each item that could not be made. The next seed takes its place. */
   onItemSkipped: (line: string) => void
 }
 
-/** Yields items of the tasks in turn, each with its task's next seed. The same arguments yield the same items. */
+/** Yields items of the sources in turn, each with its source's next seed. The same arguments yield the same items. */
 export async function* streamTaskItems(
   server: ApiClient,
-  { tasks, count, seed, recipe, onItemSkipped }: TaskItemsParams,
+  { sources, count, seed, onItemSkipped }: TaskItemsParams,
 ): AsyncGenerator<Item> {
-  if (tasks.length === 0)
+  if (sources.length === 0)
     throw new CliError('No task matches. Run "reasoning-gym-server tasks" to list tasks and categories', {
       exitCode: 2,
     })
-  const lines = tasks.map((task, k) => {
-    const mine = Math.ceil((count - k) / tasks.length)
-    return streamSingleTask(server, { task, count: mine, seed, recipe, onItemSkipped })
+  const lines = sources.map((source, k) => {
+    const mine = Math.ceil((count - k) / sources.length)
+    return streamSingleTask(server, { ...source, count: mine, seed, onItemSkipped })
   })
   for (let k = 0; k < count; k++) {
-    const next = await lines[k % tasks.length]?.next()
+    const next = await lines[k % sources.length]?.next()
     if (next && !next.done) yield next.value
   }
 }
 
-interface SingleTaskParams extends Omit<TaskItemsParams, 'tasks'> {
-  task: string
-}
+type SingleTaskParams = ItemSource & Omit<TaskItemsParams, 'sources'>
 
 /** Yields the items of one task. */
 async function* streamSingleTask(

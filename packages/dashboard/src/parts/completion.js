@@ -57,14 +57,14 @@ export function getRolloutText({ completion, messages }) {
 }
 
 export function VerdictChips({ verdict }) {
-  const { status, fault, code, penalty, skipped, masked, finish_reason } = verdict
+  const { status, fault, code, components, skipped, masked, finish_reason } = verdict
   return html`
     ${fault && html`<${Chip} tone="bad">${humanize(fault)}<//>`}
     ${status === 'unscored' && html`<${Chip} tone="warn">${humanize(code ?? 'unscored')}<//>`}
     ${skipped && html`<${Chip} tone="warn">${humanize(skipped)}<//>`}
     ${masked && html`<${Chip} tone="warn">masked<//>`}
     ${finish_reason === 'length' && html`<${Chip} tone="warn">truncated<//>`}
-    ${penalty > 0 && html`<${Chip} tone="warn">length penalty ${formatDecimal(penalty)}<//>`}
+    ${components?.length_penalty < 0 && html`<${Chip} tone="warn">length penalty ${formatDecimal(-components.length_penalty)}<//>`}
   `
 }
 

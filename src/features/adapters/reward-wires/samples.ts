@@ -45,14 +45,14 @@ function toVerdict({ verdict, substitute, retryPrompt }: SampleResult): SampleVe
     const { status, score, code, detail } = verdict
     return { status, reward: substitute ?? null, score, code, detail }
   }
-  const { status, reward, score, answer, fault, penalty, feedback, turns } = verdict
+  const { status, reward, score, answer, fault, components, feedback, turns } = verdict
   return {
     status,
     reward,
     score,
     answer,
     fault,
-    penalty,
+    components,
     ...(feedback && { feedback }),
     ...(turns && { turns }),
     ...(retryPrompt !== undefined && { retry_prompt: retryPrompt }),

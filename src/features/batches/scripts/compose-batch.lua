@@ -3,6 +3,7 @@
 --       backlog (hash)  retainedTexts (list)  batch (hash)  openBatches (sorted set: step by time)
 --       acknowledgedSteps (sorted set: step by step)  allGroups (sorted set: group ID by when its key expires)
 --       leaseExpiries, pendingGroups (sorted sets)  flowSamples (list of JSON, newest first)
+--       lagSums (hash of sums over groups, `TASK:FIELD`)
 --       stepStates (sorted set: number of a state by step)
 -- ARGV  1 JSON: { epoch, rewinds: of the run, as the call found it, step, now (ms), target_rollouts,
 --                 min_rollouts: to compose with, 0: also an empty batch,
@@ -73,8 +74,33 @@ local function read_summary(json)
   return is_readable and summary or nil
 end
 
+-- Adds a group with a policy version to the sums of those that were kept or dropped for their lag.
+local function add_lag_sums(sums, fate, summary)
+  local function add(field, amount)
+    local name = summary.task .. ':' .. fate .. '_' .. field
+    sums[name] = (sums[name] or 0) + amount
+  end
+  add('groups', 1)
+  add('lag', params.policy_version - summary.policy_version)
+  if type(summary.difficulty) == 'number' then
+    add('difficulty', summary.difficulty)
+    add('difficulties', 1)
+  end
+  for _, rollout in ipairs(summary.rollouts) do
+    if type(rollout[3]) == 'number' then
+      add('tokens', rollout[3])
+      add('lengths', 1)
+    end
+  end
+end
+local function write_lag_sums(sums)
+  for name, amount in pairs(sums) do
+    redis.call('HINCRBYFLOAT', K.lagSums, name, string.format('%.17g', amount))
+  end
+end
+
 local chosen, chosen_json, stale, unreadable, rollouts, scored, counted = {}, {}, {}, {}, 0, 0, 0
-local lag_sum, lagged = 0, 0
+local lag_sum, lagged, kept_sums, dropped_sums = 0, 0, {}, {}
 local offset = 0
 while counted < params.target_rollouts do
   local ids = redis.call('ZRANGE', K.buffer, offset, offset + 99)
@@ -93,6 +119,7 @@ while counted < params.target_rollouts do
       set_aside(K.groupSummaries, ids[k])
     elseif params.max_lag and type(version) == 'number' and params.policy_version - version > params.max_lag then
       table.insert(stale, summary)
+      add_lag_sums(dropped_sums, 'dropped', summary)
     else
       table.insert(chosen, ids[k])
       table.insert(chosen_json, json)
@@ -100,6 +127,9 @@ while counted < params.target_rollouts do
       counted = params.only_scored and scored or rollouts
       if type(version) == 'number' then
         lag_sum, lagged = lag_sum + params.policy_version - version, lagged + 1
+        if params.max_lag then
+          add_lag_sums(kept_sums, 'kept', summary)
+        end
       end
     end
   end
@@ -135,6 +165,7 @@ for _, summary in ipairs(stale) do
   retire_group(retire_keys, params, summary.id)
 end
 if #stale > 0 then
+  write_lag_sums(dropped_sums)
   redis.call('HINCRBY', K.run, RUN.stale_groups, #stale)
   redis.call('HINCRBYFLOAT', K.run, RUN.untrained_tokens, count_trained_tokens(stale))
 end
@@ -181,6 +212,7 @@ if params.step > last then
   redis.call('HSET', K.run, RUN.step, params.step)
   end_step(K.run, K.stepStates, params.step, params.now)
 end
+write_lag_sums(kept_sums)
 redis.call('HINCRBY', K.run, RUN.batched_groups, #chosen)
 redis.call('HINCRBY', K.run, RUN.lagged_groups, lagged)
 -- Some trainers count versions in microseconds. From 10^17 on, Lua writes such sums with exponents, which HINCRBY rejects.

@@ -20,7 +20,14 @@ let clock = 0
 
 /** A group on a question of its own whose rollouts give these answers; null is a format error. */
 function outcome(answers: (string | null)[], fields: Partial<GroupOutcome> = {}): GroupOutcome {
-  const about = { status: 'scored', reward: 0, score: 0, fault: null, penalty: 0, advantage: 0 } as const
+  const about = {
+    status: 'scored',
+    reward: 0,
+    score: 0,
+    fault: null,
+    components: { correct: 0, format: 1, length_penalty: 0, try_discount: 0 },
+    advantage: 0,
+  } as const
   clock++
   return {
     completedAt: clock,

@@ -109,7 +109,14 @@ it('lift is at least −1 and has the standard error of the mean over groups', (
 })
 
 it('answers that differ in case, space or punctuation count as one', () => {
-  const about = { status: 'scored', reward: 0, score: 0, fault: null, penalty: 0, advantage: 0 } as const
+  const about = {
+    status: 'scored',
+    reward: 0,
+    score: 0,
+    fault: null,
+    components: { correct: 0, format: 1, length_penalty: 0, try_discount: 0 },
+    advantage: 0,
+  } as const
   const counted = countAnswers([' Yes ', 'yes', 'YES', 'Yes.', '"yes"', 'No'].map((answer) => ({ ...about, answer })))
   expect(counted).toMatchObject({ distinct: 2, shown: ' Yes ' })
   expect(counted.counts.map(({ count }) => count)).toEqual([5, 1])

@@ -54,7 +54,7 @@ function sumGroup(task: string, step: number, rollouts: RolloutSummary[], diffic
   const signal = correct > 0 && correct < rollouts.length
   const scored = rollouts.length
   return buildGroupSums(
-    { id: `group-${step}`, task, scored, policy_version: step, signal, rollouts },
+    { id: `group-${step}`, task, difficulty, scored, policy_version: step, signal, rollouts },
     {
       status: 'scored',
       verdicts: [],
@@ -63,6 +63,5 @@ function sumGroup(task: string, step: number, rollouts: RolloutSummary[], diffic
       voters: scored,
       mean_score: correct / scored,
     },
-    difficulty,
   )
 }

@@ -21,7 +21,7 @@ const scored = (score: number, more: object = {}): GroupVerdict => ({
   score,
   answer: '',
   fault: null,
-  penalty: 0,
+  components: { correct: score, format: 1, length_penalty: 0, try_discount: 0 },
   advantage: 0,
   ...more,
 })

@@ -130,7 +130,7 @@ function createLearnabilityRule(tasks: number): SamplingRule {
         score,
         answer: '',
         fault: null,
-        penalty: 0,
+        components: { correct: score, format: 1, length_penalty: 0, try_discount: 0 },
         advantage: 0,
       }))
       const told = buildEvidence(verdicts, floor)
