@@ -39,10 +39,11 @@ local keys = {
   metric_sums_prefix = params.metric_sums_prefix, block_sums_prefix = params.block_sums_prefix,
 }
 local run = redis.call('HMGET', K.run, RUN.epoch, RUN.step, RUN.revision, RUN.position, RUN.requested_end, RUN.completed,
-  RUN.state)
+  RUN.state, RUN.steps_named_by, RUN.named_step)
 if tonumber(run[1]) ~= params.epoch then
   return nil
 end
+local last_step = tonumber(run[2] or run[8] == 'ends' and run[9])
 keys.step_state = run[7] and params.step_state_prefix .. run[7]
 -- only positions whose items may have been issued
 local positions_end = math.max(tonumber(run[4] or 0), tonumber(run[5] or 0))
@@ -66,7 +67,7 @@ local function add_sums(group)
     add_amount(changes.run, RUN.groups_since_signal, 1)
   end
   add_step_sums(steps, keys, group.step, group.policy_version, group.step_sums)
-  if not run[2] and not group.policy_version then
+  if not last_step and not group.policy_version then
     add_block_sums(blocks, keys, group.number, params.now, group.step_sums)
   end
 end
@@ -86,7 +87,7 @@ for k, group in ipairs(params.groups) do
     table.insert(open, group)
     group.at = k
     group.number = tonumber(run[6] or 0) + #open
-    group.step = next_step(run[2], group.policy_version)
+    group.step = next_step(last_step, group.policy_version)
     add_sums(group)
     if stored[2] == '1' then
       add_amount(changes.backlog, BACKLOG.queued_groups, -1)
