@@ -38,12 +38,12 @@ class ReasoningGymReward(ORM):
     def __call__(self, completions: Sequence[str], **columns: Any) -> List[float]:
         """One reward for each completion, in order. Raises ValueError without the column `item_id`."""
         rows = _rows(columns, len(completions))
-        if any(row.get("item_id") is None and row.get("position") is None for row in rows):
+        if any(not row.get("item_id") for row in rows):
             raise ValueError("rows need the column item_id, as in GET /dataset.jsonl?format=swift")
         groups: Dict[Any, List[int]] = {}
         for k, row in enumerate(rows):
             # Two rows of a batch may have the same item. prompt_id distinguishes their groups.
-            groups.setdefault((row.get("prompt_id"), self.server.item_id(row)), []).append(k)
+            groups.setdefault((row.get("prompt_id"), str(row["item_id"])), []).append(k)
         rewards: List[Optional[float]] = [None] * len(completions)
         alone: List[int] = []
         for (_, item_id), members in groups.items():
@@ -77,7 +77,7 @@ class ReasoningGymReward(ORM):
     ) -> None:
         samples = [
             {
-                "item_id": self.server.item_id(rows[k]),
+                "item_id": str(rows[k]["item_id"]),
                 "rollout_id": uuid.uuid4().hex,
                 **_rollout(strip_special_tokens(completions[k]), rows[k]),
             }
