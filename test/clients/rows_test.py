@@ -53,7 +53,7 @@ class ShuffledRows(unittest.TestCase):
             used += items
             means.append(sum(item["difficulty"] for item in items) / len(items))
             until = time.monotonic() + 60
-            while self.client.run(run).get()["progress"]["groups"] < len(used) and time.monotonic() < until:
+            while self.client.run(run).get()["progress"]["scored_groups"] < len(used) and time.monotonic() < until:
                 time.sleep(0.05)
         return means, used
 
@@ -79,21 +79,24 @@ class ShuffledRows(unittest.TestCase):
         steps, given = StepWatch(run, alone=False), []
         for step in range(4):
             steps.begin(step)
-            given.append([self.group(server, row)["id"] for row in (step, step + 10)])
-            self.wait_for_groups(name, 2 * step + 2)
+            given.append(self.step(server, name, step, 2 * step + 2))
         StepWatch(run, alone=False).begin(2)  # a trainer that goes on from the weights of step 1
-        self.assertEqual([self.group(server, row)["id"] for row in (2, 12)], given[2])
-        self.wait_for_groups(name, 6)
+        self.assertEqual(self.step(server, name, 2, 6), given[2])
         self.assertEqual([row["step"] for row in run.metrics()], [0, 1, 2])
         StepWatch(run, alone=False).begin(3)  # a process that begins late
         self.assertEqual(run.get()["progress"]["groups"], 6)
         self.assertEqual(run.get()["progress"]["step"], 2)
 
-    def wait_for_groups(self, name: str, count: int) -> None:
+    def step(self, server: TrainerClient, name: str, step: int, groups: int) -> list:
+        """The items of a step of two rows, all requested before any is answered."""
+        ids = [held.get()["id"] for held in [server.rows.begin(row) for row in (step, step + 10)]]
+        for item_id in ids:
+            self.answer(server, item_id)
         until = time.monotonic() + 60
-        while self.client.run(name).get()["progress"]["groups"] != count and time.monotonic() < until:
+        while self.client.run(name).get()["progress"]["scored_groups"] != groups and time.monotonic() < until:
             time.sleep(0.05)
-        self.assertEqual(self.client.run(name).get()["progress"]["groups"], count)
+        self.assertEqual(self.client.run(name).get()["progress"]["scored_groups"], groups)
+        return ids
 
 
 if __name__ == "__main__":

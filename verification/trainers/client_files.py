@@ -41,6 +41,8 @@ async def skyrl():
     for _ in range(2):  # passes over the rows
         episodes = [make(position=k // SIZE) for k in range(4 * SIZE)]
         same_items([episode.init(QUESTION)[1]["item_id"] for episode in episodes])
+        for episode in episodes:
+            episode.step("<answer>no idea</answer>")
 
 
 def give_task_a_mean():
@@ -93,13 +95,13 @@ async def swift():
     import_external_file(str(INTEGRATIONS / "rg_swift.py"))
     function = orms["reasoning_gym"](args=types.SimpleNamespace(num_generations=SIZE))
 
-    def rewards(*pairs):
+    def rewards(*pairs, state=None):
         samples = []
         for item_id, completion in pairs:
             messages = [*QUESTION, {"role": "assistant", "content": completion + "<|im_end|>"}]
             row = {"messages": messages, "item_id": item_id, "prompt_id": item_id, "finish_reason": "stop"}
             samples.append(GRPOSample.from_row({**row, "response_token_ids": [[1, 2, 3]]}))
-        return [float(value) for value in compute_rewards_per_func(samples, [function], [None], torch.device("cpu"))[:, 0]]
+        return [float(value) for value in compute_rewards_per_func(samples, [function], [None], torch.device("cpu"), state)[:, 0]]
 
     async def score(item_id, completion):
         return Result((await asyncio.to_thread(rewards, (item_id, completion)))[0])
@@ -112,6 +114,11 @@ async def swift():
     found = rewards(*[(stuck, unscored["completion"])] * SIZE)
     mean = admin.run(run).get()["tasks"][unscored["item"]["task"]]["mean_reward"]
     check("all hang: the mean of the task", mean > 0 and all(abs(value - mean) < 1e-6 for value in found), found)
+    for step, resumes in ((0, False), (1, False), (2, False), (1, True)):
+        if resumes:  # from the checkpoint of step 1
+            function = orms["reasoning_gym"](args=types.SimpleNamespace(num_generations=SIZE))
+        rewards(*[(stuck, "<answer>x</answer>")] * SIZE, state=types.SimpleNamespace(global_step=step))
+        same("the step of ms-swift is the step of the run", progress()["step"], step)
 
 
 use_environment(run)

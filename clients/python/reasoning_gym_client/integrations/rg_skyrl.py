@@ -69,6 +69,7 @@ class ReasoningGymEnv(BaseTextEnv):
         self.turns += 1
         completion = strip_special_tokens(action)
         self.verdict = server().sample(self.item_id, completion, rollout_id=self.rollout_id, unscored="mean")
+        self.live = None
         return BaseTextEnvStepOutput(
             observations=[], reward=require_reward(self.verdict), done=True, metadata=dict(self.verdict)
         )
