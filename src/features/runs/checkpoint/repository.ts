@@ -338,14 +338,7 @@ function continueMixes(
   const { position: opened, open, requested } = sequence
   const position = [...open, ...requested].reduce((first, at) => Math.min(first, at), opened)
   const at = new Date(redisNow()).toISOString()
-  const next = {
-    number: (last?.number ?? -1) + 1,
-    position,
-    step: counters.step ?? counters.named_step ?? null,
-    at,
-    tasks,
-    exclude,
-  }
+  const next = { number: (last?.number ?? -1) + 1, position, step: counters.step ?? null, at, tasks, exclude }
   return [...mixes, next].slice(-MAX_MIXES)
 }
 
