@@ -31,6 +31,12 @@ const GroupsQuery = z.strictObject({
   full: queryBoolean()
     .default(false)
     .describe('If true, completions and answers are complete. If false, long ones are shortened.'),
+  hardened: queryBoolean().default(false).describe('If true, groups have `hardened_scores`.'),
+  paid_not_right: queryBoolean()
+    .default(false)
+    .describe(
+      'If true, only groups in which upstream scoring counts an answer as right that hardened scoring rejects. A call grades at most 200 groups.',
+    ),
 })
 
 export function addGroupRoutes(app: App, { listRetained, requireRetained }: RolloutsFeature): void {
@@ -52,8 +58,8 @@ export function addGroupRoutes(app: App, { listRetained, requireRetained }: Roll
         },
       },
     },
-    async ({ params, query: { q, sort, cursor, limit, full, ...filter }, headers }) =>
-      listRetained(params.run, { filter, q, sort, cursor, limit, full }, headers['if-match']),
+    async ({ params, query: { q, sort, cursor, limit, full, hardened, paid_not_right, ...filter }, headers }) =>
+      listRetained(params.run, { filter, q, sort, cursor, limit, full, hardened, paid_not_right }, headers['if-match']),
   )
 
   app.get(

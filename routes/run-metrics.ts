@@ -37,7 +37,7 @@ export function addRunMetricsRoutes(app: App, { runMetrics, flow }: RunsFeature)
         querystring: z.strictObject({
           ...RangeFields,
           points: Points.optional().describe(
-            'Maximum number of rows of the whole run. A row spans `width` steps from `first_step`; `step` is its last.',
+            'Maximum number of rows of the whole run. A row spans `width` steps from `first_step`; `step` is its last, and `time` the Unix time of its last group.',
           ),
         }),
         response: {

@@ -3,7 +3,7 @@
 import { canAccessRun } from '@reasoning-gym-server/contract/caller'
 import { queryBoolean } from '@reasoning-gym-server/contract/common'
 import { RunName } from '@reasoning-gym-server/contract/rollout'
-import { Run, RunOrder, RunPage } from '@reasoning-gym-server/contract/run'
+import { Run, RunOrder, RunPage, RunState } from '@reasoning-gym-server/contract/run'
 import { RunChange } from '@reasoning-gym-server/contract/run-control'
 import { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { z } from 'zod'
@@ -28,6 +28,16 @@ const UpdatedRun = z
   .meta({ id: 'UpdatedRun', description: 'A run after a change of its settings.' })
 
 const RunsQuery = z.strictObject({
+  q: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe(
+      'Only runs with each of these words in the name or the settings, such as tags, notes and tasks, in any case.',
+    ),
+  state: RunState.shape.is.optional().describe('Only runs in this state.'),
+  has_warnings: queryBoolean().optional().describe('Only runs with warnings, or if false only those without.'),
   archived: queryBoolean().default(false).describe('If true, the list includes archived runs.'),
   sort: RunOrder.default('name').describe('Order of the runs.'),
   cursor: z

@@ -37,16 +37,16 @@ it(`functions have at most ${MAX_FUNCTION_LINES} lines`, () => {
 
 /** Non-blank lines of code, and of `docs` words. Only a commit "Raise the budget of …" changes one, and says what went for it. */
 const BUDGETS: readonly [place: string, pattern: string, most: number][] = [
-  ['the server', '{src,routes}/**/*.{ts,js,py,lua}', 48060],
-  ['src/features/runs', 'src/features/runs/**/*.{ts,lua}', 9290],
-  ['Lua', 'src/**/*.lua', 3680],
-  ['packages/cli', 'packages/cli/src/**/*.ts', 3110],
+  ['the server', '{src,routes}/**/*.{ts,js,py,lua}', 47890],
+  ['src/features/runs', 'src/features/runs/**/*.{ts,lua}', 9160],
+  ['Lua', 'src/**/*.lua', 3590],
+  ['packages/cli', 'packages/cli/src/**/*.ts', 3240],
   ['packages/codec', 'packages/codec/src/**/*.ts', 385],
   ['packages/contract', 'packages/contract/src/**/*.ts', 4030],
-  ['packages/dashboard', 'packages/dashboard/src/**/*.{js,css,html}', 7780],
+  ['packages/dashboard', 'packages/dashboard/src/**/*.{js,css,html}', 7860],
   ['packages/mock-model', 'packages/mock-model/src/**/*.ts', 740],
-  ['packages/scorers', 'packages/scorers/src/**/*.ts', 11170],
-  ['packages/task-tools', 'packages/task-tools/src/**/*.ts', 1785],
+  ['packages/scorers', 'packages/scorers/src/**/*.ts', 11510],
+  ['packages/task-tools', 'packages/task-tools/src/**/*.ts', 2025],
   ['the Python client', 'clients/python/**/*.py', 5580],
   ['docs', 'docs/**/*.md', 78600],
 ]

@@ -5,6 +5,8 @@ import type { ProgramParams } from '@reasoning-gym-server/cli/program'
 import { VERSION } from '../platform/installation.ts'
 import { StartupError } from './bootstrap/startup-report.ts'
 
+const loadCheckers = async () => (await import('./commands/task-checker.ts')).TASK_CHECKERS
+
 const SERVER_COMMANDS = {
   serve: {
     name: 'serve',
@@ -35,13 +37,15 @@ const SERVER_COMMANDS = {
     args: '<new|check>',
     summary: 'Write and check a custom task',
     group: COMMAND_GROUPS.explore,
-    load: async () => (await import('./commands/task.ts')).buildTaskCommand(),
+    load: async () =>
+      (await import('@reasoning-gym-server/task-tools/commands/task')).buildTaskCommand(await loadCheckers()),
   },
   validate: {
     name: 'validate',
     summary: 'Say how far a task’s scores and items can be trusted',
     group: COMMAND_GROUPS.explore,
-    load: async () => (await import('./commands/validate.ts')).buildValidateCommand(),
+    load: async () =>
+      (await import('@reasoning-gym-server/task-tools/commands/validate')).buildValidateCommand(await loadCheckers()),
   },
   rescore: {
     name: 'rescore',

@@ -63,7 +63,7 @@ function mismatchMessage(other: string): string {
 }
 
 /** The version of all data under a prefix. */
-export const STORAGE_FORMAT = 1
+export const STORAGE_FORMAT = 2
 
 /** Records the version again: a flushed Redis has lost it, and the next start would treat the data as unversioned. */
 export async function restampStorageFormat(redis: Redis, keys: RedisKeys): Promise<void> {

@@ -214,7 +214,8 @@ class Runs(unittest.TestCase):
         self.assertEqual(self.run_.get()["settings"]["group_size"], 4)
         self.run_.put(group_size=None)
         self.assertEqual(self.run_.get()["settings"]["group_size"], 16)
-        self.assertIn(self.run_.name, [run["run"] for run in self.client.runs()])
+        self.assertIn(self.run_.name, [run["run"] for run in self.client.runs(q=self.run_.name, has_warnings=False)])
+        self.assertEqual([], list(self.client.runs(q=self.run_.name, has_warnings=True)))
         self.run_.delete()
         self.run_.delete()
 

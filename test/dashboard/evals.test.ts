@@ -66,6 +66,23 @@ it('one is started from the page, and shows its progress until it is done', asyn
   await page.getByText('done', { exact: true }).waitFor()
 })
 
+it('one on tasks of our own, under hardened scoring, is started from the page; its time and its tokens show', async () => {
+  await watched.visit('#/evals')
+  await page.getByLabel('Base URL').fill(model.url)
+  await page.getByLabel('Model', { exact: true }).fill('mock')
+  await page.getByLabel('Tasks instead').fill('gcd, leg_counting')
+  await page.getByLabel('Items per task').fill('3')
+  await page.getByLabel('Scoring').selectOption('hardened')
+  await watched.shoot('eval-form')
+  await page.getByRole('button', { name: 'Start' }).click()
+  await page.getByText(/^[\d.]+K? tokens, \d+ on average$/).waitFor({ timeout: 60_000 })
+  await page.getByText(/, took [\d.]+ (s|ms)$/).waitFor()
+  const id = /evals\/([^/?]+)/.exec(page.url())?.[1]
+  const { result } = (await world.call('GET', `/eval/${id}`)).body
+  expect(result).toMatchObject({ items: 6, repeat: { scoring: 'hardened' } })
+  expect(Object.keys(result.tasks)).toEqual(['gcd', 'leg_counting'])
+})
+
 it('one shows figures, bars with their intervals, and its samples to read', async () => {
   await watched.visit(`#/evals/${done[0]}`)
   await page

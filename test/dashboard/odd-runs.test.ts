@@ -43,17 +43,97 @@ it('a run with the longest name leaves its figures in sight', async () => {
   expect((await state.boundingBox())?.x).toBeLessThan(300)
 })
 
-it('runs beyond the first page of the list are loaded on demand', async () => {
+it('all runs are searched and counted, and those beyond the first page are loaded on demand', async () => {
   const names = Array.from({ length: 101 }, (_, k) => `many-${String(k).padStart(3, '0')}`)
   const { repository } = world.features.runs
   await Promise.all(
     names.map((name) => repository.updateSettings(name, undefined, {}, { restart: false, remake: false })),
   )
+  const last = page.getByRole('link', { name: 'many-100', exact: true })
   await watched.visit('#/runs?sort=name')
   await page.getByRole('link', { name: 'many-000', exact: true }).waitFor()
-  expect(await page.getByRole('link', { name: 'many-100', exact: true }).count()).toBe(0)
-  await page.getByRole('button', { name: 'More runs' }).click()
-  await page.getByRole('link', { name: 'many-100', exact: true }).waitFor()
+  await page.getByText(/^50 of 10\d runs$/).waitFor()
+  expect(await page.getByRole('columnheader', { name: 'step' }).getByRole('button').count()).toBe(0)
+  expect(await last.count()).toBe(0)
+  await page.getByRole('searchbox').fill('many-1')
+  await last.waitFor()
+  await page.getByText('1 run', { exact: true }).waitFor()
+  await page.getByRole('columnheader', { name: 'step' }).getByRole('button').waitFor()
+  await page.getByRole('combobox', { name: 'State' }).selectOption('with warnings')
+  await page.getByText('No run matches the filters.').waitFor()
+  await page.getByRole('combobox', { name: 'State' }).selectOption('')
+  await page.getByRole('searchbox').fill('')
+  for (const shown of ['50', '100']) {
+    await page.getByText(new RegExp(`^${shown} of 10\\d runs$`)).waitFor()
+    await page.getByRole('button', { name: 'More runs' }).click()
+  }
+  await last.waitFor()
+})
+
+it('long answers that look alike are counted apart, and shown where they differ', async () => {
+  const run = 'long-answers'
+  await world.call('PUT', `/runs/${run}`, { tasks: ['gcd'], min_trained_tokens: 0, buffer: false })
+  const answer = (middle: string) => `<answer>${'1, '.repeat(200)}${middle}${', 2'.repeat(200)}</answer>`
+  await post(
+    run,
+    ['a', 'b', 'c'].map((middle) => ({ completion: answer(middle) })),
+  )
+  await watched.visit(`#/runs/${run}/groups`)
+  const row = page.getByRole('list', { name: 'List of groups' }).getByRole('link')
+  await row.locator('bdi').waitFor() // so that an answer in Arabic leaves the direction of the count as it is
+  await row.getByText('× 1').waitFor()
+  await row.click()
+  for (const middle of ['a', 'b', 'c'])
+    await page
+      .getByRole('row')
+      .getByText(new RegExp(`^….*1, ${middle}, 2`))
+      .waitFor()
+})
+
+it('a hack is marked in the list of groups, and found among the best or by a filter', async () => {
+  const run = 'hacked'
+  await world.call('PUT', `/runs/${run}`, {
+    tasks: ['complex_arithmetic'],
+    scoring: 'upstream',
+    min_trained_tokens: 0,
+    buffer: false,
+  })
+  await post(run, [{ completion: 'no' }, { completion: 'no' }])
+  await post(
+    run,
+    ['nan', 'no'].map((text) => ({ completion: `<answer>${text}</answer>` })),
+  )
+  const rows = page.getByRole('list', { name: 'List of groups' }).getByRole('link')
+  await watched.visit(`#/runs/${run}/groups?sort=best`)
+  await rows.nth(1).waitFor()
+  await rows.first().getByText('paid, not right').waitFor()
+  expect(await page.getByText('paid, not right', { exact: true }).count()).toBe(1)
+  await page.getByLabel('Paid, not right').check()
+  await page.getByText(/^1 found/).waitFor()
+  await watched.shoot('paid-not-right')
+  expect(await watched.faults(['color-contrast'])).toEqual([])
+})
+
+it('warnings come first on the overview, and those of a kind are one row with the names of their tasks', async () => {
+  const run = 'warned'
+  await world.call('PUT', `/runs/${run}`, { tasks: ['gcd', 'lcm'], min_trained_tokens: 0, buffer: false })
+  const { items } = (await world.call('POST', '/items', { run, count: 60, step: 3 }, { prefer: 'wait=60' })).body
+  const rollouts = ['7777', '7777'].map((text) => ({ completion: `<answer>${text}</answer>` }))
+  const groups = items.map(({ id }: { id: string }) => ({ item_id: id, rollouts, policy_version: 3 }))
+  await world.call('POST', '/rollouts', { run, groups }, { prefer: 'wait=60' })
+  const { marks, runs } = world.features.runs
+  await marks.sweepWarnings((name) => runs.get(name))
+  await watched.visit('')
+  await page.getByRole('region', { name: 'Runs' }).getByRole('row').nth(1).getByText('2 warnings').waitFor()
+  await watched.visit(`#/runs/${run}`)
+  await page
+    .getByRole('status')
+    .getByText(/Also: collapsed of lcm\./)
+    .waitFor()
+  const folded = page.getByRole('region', { name: 'Diagnosis', exact: true }).locator('.bullets li')
+  await folded.getByRole('link', { name: 'lcm' }).waitFor()
+  expect(await folded.count()).toBe(1)
+  await watched.shoot('warned')
 })
 
 it('rewards below 0 have colours of their own', async () => {
@@ -112,7 +192,7 @@ it('a policy that gives one answer to every question is warned of, in its state 
   await watched.visit(`#/runs/${run}`)
   await page.getByText(/The last \d+ groups carry no signal: \d+ groups of gcd/).waitFor()
   const panel = page.getByRole('region', { name: 'Diagnosis', exact: true })
-  await page.getByRole('list', { name: 'Marks' }).getByRole('link', { name: 'first seen: collapsed of gcd' }).waitFor()
+  await page.getByRole('list', { name: 'Marks' }).getByRole('link', { name: 'noticed: collapsed of gcd' }).waitFor()
   await watched.shoot('collapsed')
   await panel.locator('td .chip.bad', { hasText: '0.00' }).waitFor()
   await panel.getByText(/100% of the answers to \d+ different questions of gcd are "1"/).waitFor()

@@ -153,6 +153,29 @@ it('the worst first are those of all groups, also where a filter passes over tho
   ])
 })
 
+it('the best come first, page by page, and groups without a reward last', async () => {
+  const seen: string[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const url = `/runs/sorted/groups?sort=best&limit=4${cursor && `&cursor=${encodeURIComponent(cursor)}`}`
+    const { groups, next_cursor }: RetainedGroupPage = RetainedGroupPage.parse((await world.call('GET', url)).body)
+    seen.push(...groups.map(({ group_id }) => group_id.replace(/\d$/, '')))
+    cursor = next_cursor
+  }
+  expect(seen).toEqual(['of-step-', 'good', 'good', 'good', 'half', 'half', 'half', 'late', 'bad', 'bad', 'bad'])
+})
+
+it('the most common answer of a group is counted over whole answers, not over those that look alike', async () => {
+  const long = (middle: string) => ({ completion: `<answer>${'1 '.repeat(200)}${middle}${' 2'.repeat(200)}</answer>` })
+  await world.call('PUT', '/runs/long', {})
+  await postGroups(world, 'long', item.id, ['long'], [long('a'), long('b'), long('c'), long('b')])
+  await postGroups(world, 'long', item.id, ['silent'], [{ completion: 'no tags' }])
+  const { groups } = RetainedGroupPage.parse((await world.call('GET', '/runs/long/groups')).body)
+  expect(groups.map(({ common_answer }) => common_answer)).toEqual([
+    null,
+    { text: expect.stringMatching(/^1 1 .* … .* 2 2$/), count: 2 },
+  ])
+})
+
 it('one group tells what hardened scoring pays, so that a hack is not taken for a right answer', async () => {
   const { id } = (await world.call('POST', '/items', { task: 'complex_arithmetic', seed: 1 })).body.items[0]
   const { answer } = (await world.call('GET', `/items/${id}?reveal=true`)).body
@@ -162,6 +185,17 @@ it('one group tells what hardened scoring pays, so that a hack is not taken for 
   const { body } = await world.call('GET', '/runs/hacked/groups/hack')
   expect(body.verdicts.map(({ score }: { score: number }) => score)).toEqual([1, 1, 0])
   expect(body.hardened_scores).toEqual([0, 1, 0])
+  await postGroups(world, 'hacked', id, ['honest'], [rollouts[1], rollouts[2]] as { completion: string }[])
+  const list = async (query: string) =>
+    RetainedGroupPage.parse((await world.call('GET', `/runs/hacked/groups?${query}`)).body).groups
+  expect((await list('paid_not_right=true')).map(({ group_id }) => group_id)).toEqual(['plain', 'hack'])
+  expect((await list('hardened=true')).map((group) => group.hardened_scores)).toEqual([
+    [1, 0],
+    [0, 1, 0],
+    [0, 1, 0],
+  ])
+  expect((await list('')).flatMap((group) => group.hardened_scores ?? [])).toEqual([])
   await world.call('PUT', '/runs/hacked', { scoring: 'hardened' })
+  expect(await list('paid_not_right=true')).toEqual([])
   expect((await world.call('GET', '/runs/hacked/groups/hack')).body.hardened_scores).toBeUndefined()
 })

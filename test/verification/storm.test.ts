@@ -113,6 +113,7 @@ describe('the ledger of single samples', () => {
       destination: null,
       verdicts: rewards.map((reward) => ({ ...verdict, reward })),
       completions: rewards.map(() => text),
+      common_answer: null,
     }
     const counted = { groups: 1, rollouts: rewards.length }
     ledger.checkSamples([group], 8, counted)

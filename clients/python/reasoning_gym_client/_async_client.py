@@ -153,16 +153,28 @@ class AsyncClient:
         fork._configured(await self._post(_path("runs", run, "fork"), body))
         return fork
 
-    async def runs(self, *, archived: bool = False, sort: str = "name") -> AsyncIterator[RunSummary]:
+    async def runs(
+        self,
+        *,
+        q: Optional[str] = None,
+        state: Optional[str] = None,
+        has_warnings: Optional[bool] = None,
+        archived: bool = False,
+        sort: str = "name",
+    ) -> AsyncIterator[RunSummary]:
         """Yields a summary of each run, page by page. `Run.get()` has everything about one.
 
         Args:
+            q: Only runs with each of these words in the name or the settings, such as tags, notes and tasks.
+            state: Only runs in this state, such as "idle".
+            has_warnings: Only runs with warnings, or if False only those without.
             archived: Also yields the archived runs.
             sort: "name", or "activity" for the most recently used first.
         """
         cursor = None
         while True:
-            page = await self._get("/runs", archived="true" if archived else None, sort=sort, limit=200, cursor=cursor)
+            query = {"q": q, "state": state, "has_warnings": has_warnings, "archived": archived, "sort": sort}
+            page = await self._get("/runs", **query, limit=200, cursor=cursor)
             for one in page["runs"]:
                 yield one
             cursor = page["next_cursor"]
@@ -831,8 +843,9 @@ class AsyncRun:
         """Yields the groups that the server keeps, page by page, with shortened texts.
 
         Args:
-            **query: `task`, `step`, `last_step`, `fault`, `destination`, `min_reward`, `q` (text to find), `sort` ("newest" or "worst")
-                and `full` (complete texts).
+            **query: `task`, `step`, `last_step`, `fault`, `destination`, `min_reward`, `q` (text to find), `sort` ("newest",
+                "worst" or "best"), `full` (complete texts), `hardened` (adds `hardened_scores`) and `paid_not_right` (see
+                `GET /runs/{run}/groups`).
         """
         cursor = None
         while True:

@@ -129,6 +129,16 @@ CheckStatus: TypeAlias = "Literal['pass', 'fail', 'skip', 'error']"
 """Outcome of one check."""
 
 
+class CommonAnswer(TypedDict):
+    """Most common answer of a group."""
+
+    text: str
+    """Answer, shortened if it is long."""
+
+    count: int
+    """Number of rollouts with exactly this answer."""
+
+
 class ComparedEval(TypedDict):
     """One of the two evals of a comparison."""
 
@@ -1181,12 +1191,15 @@ class RetainedGroup(TypedDict):
     completions: Union[List[RetainedCompletion], None]
     """Completions in the order of the verdicts; null if the texts are no longer stored."""
 
+    common_answer: Union[CommonAnswer, None]
+    """Most common answer; null without answers."""
+
     matches: NotRequired[List[int]]
     """Positions of the rollouts whose completion or reasoning contains `q`, counted from 0."""
 
     hardened_scores: NotRequired[List[Union[float, None]]]
-    """Scores of the rollouts under hardened scoring, if one group is requested, the run uses upstream scoring, and
-    that counts an answer as right; null where there is none."""
+    """Scores of the rollouts under hardened scoring, if one group or `hardened` is requested, the run uses upstream
+    scoring, and that counts an answer as right; null where there is none."""
 
     expected: NotRequired[Union[str, None]]
     """Expected answer, if one group is requested by the role admin; null if the library has none."""
@@ -1472,8 +1485,9 @@ class RunWarning(TypedDict):
     """`collapsed`: most answers to different questions are the same; `hack_gap`: upstream scoring rewards answers that
     hardened scoring rejects; `permuted`: answers also score on other items; `signal_without_lift`: scores are those
     of guesses; `format_loss`: fewer answers have the right format; `length_growth`: completions are several times
-    as long; `substituted_rewards`: more than 1% of the samples could not be scored, and the trainer got numbers in
-    their place; `group_size`: the trainer does not send `group_size` samples for each item."""
+    as long as before at the same difficulty; `substituted_rewards`: more than 1% of the samples could not be
+    scored, and the trainer got numbers in their place; `group_size`: the trainer does not send `group_size` samples
+    for each item."""
 
     task: Union[TaskName, None]
     """Task; null for `substituted_rewards` and `group_size`."""

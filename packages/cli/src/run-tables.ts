@@ -21,21 +21,21 @@ function formatState({ state }: Pick<Run, 'state'>): { text: string; tone: Tone 
 
 export async function printRunList(runs: RunSummary[]): Promise<void> {
   const rows = runs.map((run): TableCell[] => {
-    const { step, items, groups, rollouts, buffered_groups } = run.progress
+    const { step, items, groups, rollouts } = run.progress
     const warnings: TableCell = run.warnings > 0 ? { text: String(run.warnings), tone: 'bad' } : '–'
     return [
       run.run,
       formatState(run),
       warnings,
       step,
+      run.recent_reward?.toFixed(3),
       run.mean_reward?.toFixed(3),
       items,
       groups,
       rollouts,
-      buffered_groups,
     ]
   })
-  const head = ['run', 'state', 'warnings', 'step', 'mean reward', 'items', 'groups', 'rollouts', 'buffered groups']
+  const head = ['run', 'state', 'warnings', 'step', 'reward, last 10 steps', 'whole run', 'items', 'groups', 'rollouts']
   await printLine(formatTable(head, rows))
   for (const { run, warning } of runs) if (warning) await printLine(`${heading(run)}  ${paint(warning.why, 'bad')}`)
 }
@@ -91,7 +91,9 @@ export async function printRun(run: Run, changed: string[]): Promise<void> {
     groups,
   ])
   if (rows.length > 0)
-    await printLine(`\n${formatTable(['task', 'difficulty', 'accuracy', 'mean reward', 'groups'], rows)}`)
+    await printLine(
+      `\n${formatTable(['task', 'difficulty', 'accuracy, last groups', 'mean reward, whole run', 'groups'], rows)}`,
+    )
 }
 
 type Part = [name: string, count: number]

@@ -82,6 +82,9 @@ export const EvalStatistics = z
     missing: Count.describe('Number of samples without a completion.'),
     truncated: Count.describe('Number of completions cut off at the token limit.'),
     mean_tokens: NullableNumber.describe('Mean length of the completions in tokens; null if unknown.'),
+    total_tokens: NullableNumber.describe(
+      'Number of tokens of the completions whose length is known; null if none is.',
+    ),
     recovery: z
       .strictObject({
         first_try_accuracy: NullableNumber.describe('Share of the scored samples that were right at the first try.'),

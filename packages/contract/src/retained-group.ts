@@ -40,6 +40,14 @@ export const RetainedGroup = z
       )
       .nullable()
       .describe('Completions in the order of the verdicts; null if the texts are no longer stored.'),
+    common_answer: z
+      .strictObject({
+        text: z.string().describe('Answer, shortened if it is long.'),
+        count: z.int().describe('Number of rollouts with exactly this answer.'),
+      })
+      .meta({ id: 'CommonAnswer', description: 'Most common answer of a group.' })
+      .nullable()
+      .describe('Most common answer; null without answers.'),
     matches: z
       .array(z.int())
       .optional()
@@ -48,7 +56,7 @@ export const RetainedGroup = z
       .array(NullableNumber)
       .optional()
       .describe(
-        'Scores of the rollouts under hardened scoring, if one group is requested, the run uses upstream scoring, and that counts an answer as right; null where there is none.',
+        'Scores of the rollouts under hardened scoring, if one group or `hardened` is requested, the run uses upstream scoring, and that counts an answer as right; null where there is none.',
       ),
     expected: NullableText.optional().describe(
       'Expected answer, if one group is requested by the role admin; null if the library has none.',
@@ -68,9 +76,10 @@ const FormatErrorExample = z
   .meta({ id: 'FormatErrorExample', description: 'A completion with a format fault.' })
 export type FormatErrorExample = z.infer<typeof FormatErrorExample>
 
-export const GroupOrder = z
-  .enum(['newest', 'worst'])
-  .meta({ id: 'GroupOrder', description: '`newest`: the last group first; `worst`: the lowest mean reward first.' })
+export const GroupOrder = z.enum(['newest', 'worst', 'best']).meta({
+  id: 'GroupOrder',
+  description: '`newest`: the last group first; `worst`: the lowest mean reward first; `best`: the highest first.',
+})
 export type GroupOrder = z.infer<typeof GroupOrder>
 
 export const RetainedGroupPage = z

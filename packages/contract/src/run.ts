@@ -69,7 +69,7 @@ export const RunWarning = z
         'group_size',
       ])
       .describe(
-        '`collapsed`: most answers to different questions are the same; `hack_gap`: upstream scoring rewards answers that hardened scoring rejects; `permuted`: answers also score on other items; `signal_without_lift`: scores are those of guesses; `format_loss`: fewer answers have the right format; `length_growth`: completions are several times as long; `substituted_rewards`: more than 1% of the samples could not be scored, and the trainer got numbers in their place; `group_size`: the trainer does not send `group_size` samples for each item.',
+        '`collapsed`: most answers to different questions are the same; `hack_gap`: upstream scoring rewards answers that hardened scoring rejects; `permuted`: answers also score on other items; `signal_without_lift`: scores are those of guesses; `format_loss`: fewer answers have the right format; `length_growth`: completions are several times as long as before at the same difficulty; `substituted_rewards`: more than 1% of the samples could not be scored, and the trainer got numbers in their place; `group_size`: the trainer does not send `group_size` samples for each item.',
       ),
     task: TaskName.nullable().describe('Task; null for `substituted_rewards` and `group_size`.'),
     why: z.string().describe('Explanation in one sentence.'),
@@ -334,6 +334,7 @@ export const RunPage = z
   .strictObject({
     runs: z.array(RunSummary).describe('Runs that the caller may see, in the order of `sort`.'),
     next_cursor: NullableText.describe('Value of `cursor` for the next page; null on the last page.'),
+    total: Count.describe('Number of runs on all pages, before `state` and `has_warnings` select among them.'),
   })
   .meta({ id: 'RunPage', description: 'Runs that the caller may see, page by page.' })
 export type RunPage = z.infer<typeof RunPage>
@@ -381,7 +382,7 @@ export const TaskMetrics = z
             step: z.number().optional().describe('Last step of the column.'),
             first_step: z.number().optional().describe('First step that the column spans.'),
             width: z.number().optional().describe('Number of steps, or of groups, that the column spans.'),
-            time: z.number().optional().describe('Unix time of the last group in seconds, if the run has no steps.'),
+            time: z.number().optional().describe('Unix time of the last group in seconds.'),
             first_group: z.number().optional().describe('Number of the first group, if the run has no steps.'),
             groups: z.number().describe('Number of groups.'),
           })

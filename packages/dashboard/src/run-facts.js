@@ -16,8 +16,16 @@ const STATE_TONES = {
   suspicious: 'bad',
 }
 
+export const RUN_STATES = Object.keys(STATE_TONES)
+
 export function getTone(state) {
   return STATE_TONES[state?.is] ?? ''
+}
+
+/** The warnings of a kind as one: `{ kind, why, tasks }`, with the words of the first. */
+export function foldWarnings(warnings) {
+  const kinds = Map.groupBy(warnings, ({ kind }) => kind)
+  return [...kinds].map(([kind, all]) => ({ kind, why: all[0].why, tasks: all.map(({ task }) => task) }))
 }
 
 /** The mean over all tasks, weighted by their number of rollouts. */

@@ -8,7 +8,7 @@ interface Row {
 }
 const { arrangeRows, isStuck, computeChange } = (await import(join(FOLDER, 'task-order.js'))) as {
   arrangeRows(rows: Row[], view: { order?: string; find?: string; category?: string; categories?: object }): Row[]
-  isStuck(cells: (number | null)[]): boolean
+  isStuck(cells: (number | null)[], difficulty?: (number | null)[]): boolean
   computeChange(cells: (number | null)[]): number | null
 }
 const { prepareStrip } = (await import(join(FOLDER, 'chart-data.js'))) as {
@@ -35,6 +35,9 @@ it('a task is stuck if it neither moves nor is solved', () => {
   expect(order({ order: 'stuck' })).toEqual(['flat'])
   expect(isStuck([0.3, 0.3])).toBe(false)
   expect(isStuck([null, 0.3, 0.3, 0.3, null, 0.3, 0.3, 0.3])).toBe(true)
+  const flat = [0.7, 0.7, 0.7, 0.7, 0.7, 0.7]
+  expect(isStuck(flat, [0.2, 0.3, 0.4, 0.5, 0.6, 0.7])).toBe(false) // a curriculum holds the accuracy of a task that climbs
+  expect(isStuck(flat, flat)).toBe(true)
   expect(computeChange([null, 0.2, 0.5])).toBeCloseTo(0.3)
   expect(computeChange([0.2])).toBeNull()
 })

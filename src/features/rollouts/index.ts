@@ -19,6 +19,7 @@ import {
 import { CompletionRepository } from './completion-repository.ts'
 import { OutcomeBuilder } from './group-counters.ts'
 import { createGroupGrading } from './group-grading.ts'
+import { HardenedScores } from './hardened-scores.ts'
 import { addOwnJobs, createGroupQueue, requeueGroupsSchedule, requeueLostGroups, scoreGroupJob } from './jobs.ts'
 import { createGroupKeys } from './records.ts'
 import { GroupRepository } from './repository.ts'
@@ -45,6 +46,7 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps) {
   const { runs, repository, index, itemQueue, frontier } = deps.runs
   deps.runs.epochKeyListers.push(createGroupKeys(keys).listEpochKeys)
   const groups = new GroupRepository(platform)
+  const retained = { groups, items, hardenedScores: new HardenedScores({ groups, items, grader }) }
   const submission = new RolloutSubmission({
     runs,
     items,
@@ -62,13 +64,13 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps) {
     scoring: new RolloutScoring({ engine, items, grader, recorder }),
     /** Lists the last groups of a run. Throws `unknown_run` and `run_recreated`. */
     listRetained: async (runName: string, query: RetainedGroupsQuery, condition?: RunCondition) =>
-      listRetainedGroups(groups, await runs.require(runName, condition), query),
+      listRetainedGroups(retained, await runs.require(runName, condition), query),
     /**
      * Returns a group with whole texts, and with its expected answer if `reveal` is true. Throws `unknown_run`,
      * `unknown_group` and `run_recreated`.
      */
     requireRetained: async (runName: string, query: { group: string; reveal: boolean }, condition?: RunCondition) =>
-      getRetainedGroup({ groups, items, grader }, await runs.require(runName, condition), query),
+      getRetainedGroup(retained, await runs.require(runName, condition), query),
     groups,
     createWork(dumps: GroupDumpWriter): BackgroundWork {
       const formatErrors = new FormatErrorLogger(log)

@@ -1,5 +1,5 @@
 /**
- * The retained groups of a run, newest or worst first, with filters, search, paging and examples of format errors. Their
+ * The retained groups of a run, newest, worst or best first, with filters, search, paging and examples of format errors. Their
  * texts are whole or shortened.
  */
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
@@ -10,14 +10,12 @@ import type {
   RetainedGroup,
   RetainedGroupPage,
 } from '@reasoning-gym-server/contract/retained-group'
-import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
-import { isCorrect } from '@reasoning-gym-server/contract/verdict'
 import pMap from 'p-map'
 import { getFinalReasoning, getFinalText } from '../../grading/answer-extraction.ts'
-import type { Grader } from '../../grading/grader.ts'
 import type { Items } from '../items/items.ts'
 import type { ResolvedRun } from '../runs/types.ts'
-import type { GroupMetadata, GroupTexts } from './group-payload.ts'
+import type { GroupTexts } from './group-payload.ts'
+import { type HardenedScores, isPaidNotRight, type KeptGroup } from './hardened-scores.ts'
 import type { GroupRef } from './records.ts'
 import type { GroupRepository, StoredGroup } from './repository.ts'
 
@@ -28,6 +26,8 @@ const SORT_CHUNK_SIZE = 1000
 const MAX_SCANNED_GROUPS = 1000
 /** Text size at which a search ends. The answer has a cursor to continue from. */
 const MAX_SEARCHED_BYTES = 32 * 1024 * 1024
+/** Number of groups that a call grades to find those that are paid and not right. */
+const MAX_GRADED_GROUPS = 200
 /** Number of groups scanned for examples of format errors. */
 const MAX_SCANNED_FOR_EXAMPLES = 300
 const EXAMPLES_PER_FORMAT_ERROR = 3
@@ -44,6 +44,15 @@ export interface RetainedGroupsQuery {
   cursor: string | undefined
   limit: number
   full: boolean
+  /** Whether groups have their scores under hardened scoring, and whether the list has only those of which these reject right answers. */
+  hardened: boolean
+  paid_not_right: boolean
+}
+
+interface RetainedGroupsDeps {
+  groups: GroupRepository
+  items: Items
+  hardenedScores: HardenedScores
 }
 
 /** `group` is undefined if it was deleted after it was listed. */
@@ -53,9 +62,9 @@ interface ScannedGroup {
 }
 
 export async function listRetainedGroups(
-  groups: GroupRepository,
+  { groups, hardenedScores }: RetainedGroupsDeps,
   run: ResolvedRun,
-  { filter, q, sort, cursor, limit, full }: RetainedGroupsQuery,
+  { filter, q, sort, cursor, limit, full, hardened, paid_not_right }: RetainedGroupsQuery,
 ): Promise<RetainedGroupPage> {
   const page: LoadedGroup[] = []
   const counts = run.counters.format_errors
@@ -65,16 +74,19 @@ export async function listRetainedGroups(
   let next: string | null = null
   let scanned = 0
   let searchedBytes = 0
+  let graded = 0
   let pageBytes = 0
   const listed: ListedGroups = {
     groups,
     run,
     sets: filter.destination === 'rewound' ? ['rewoundGroups', 'retainedGroups'] : ['retainedGroups'],
   }
-  const iterate = sort === 'worst' ? iterateWorstFirst : iterateNewestFirst
-  for await (const { group, cursor: position } of iterate(listed, cursor)) {
+  const scan = sort === 'newest' ? iterateNewestFirst(listed, cursor) : iterateByReward(listed, cursor, sort)
+  for await (const { group, cursor: position } of scan) {
     const isFull = page.length === limit || (full && pageBytes > MAX_PAGE_TEXT_BYTES)
-    if (isFull || scanned >= MAX_SCANNED_GROUPS || searchedBytes > MAX_SEARCHED_BYTES) {
+    const isFarEnough =
+      scanned >= MAX_SCANNED_GROUPS || searchedBytes > MAX_SEARCHED_BYTES || graded >= MAX_GRADED_GROUPS
+    if (isFull || isFarEnough) {
       next ??= last
       if (
         scanned >= MAX_SCANNED_FOR_EXAMPLES ||
@@ -92,6 +104,9 @@ export async function listRetainedGroups(
       group.matches = await findRollouts(groups, group.ref, lowerCase)
       if (group.matches.length === 0) continue
     }
+    if (hardened || paid_not_right) group.hardened = await hardenedScores.get(run, group)
+    graded += Number(paid_not_right && group.hardened !== undefined)
+    if (paid_not_right && !isPaidNotRight(group, group.hardened)) continue
     page.push(group)
     pageBytes += getTextBytes(group)
   }
@@ -117,23 +132,19 @@ export async function listRetainedGroups(
 
 /** Returns one group with whole texts, and with its expected answer if `reveal` is true. Throws `unknown_group`. */
 export async function getRetainedGroup(
-  { groups, items, grader }: { groups: GroupRepository; items: Items; grader: Grader },
-  { name: run, epoch, settings }: ResolvedRun,
+  { groups, items, hardenedScores }: RetainedGroupsDeps,
+  run: ResolvedRun,
   { group, reveal }: { group: string; reveal: boolean },
 ): Promise<RetainedGroup> {
-  const ref = { run, epoch, group }
-  const stored = await groups.get(ref)
-  if (stored?.metadata) {
-    const { metadata } = stored
-    const loaded = { ref, stored: { ...stored, metadata } }
-    const [view, expected, hardened] = await Promise.all([
-      buildRetainedGroup(groups, loaded, true),
-      reveal ? getExpected(items, metadata.item_id) : {},
-      settings.scoring === 'upstream' ? getHardenedScores({ groups, items, grader }, loaded, settings) : {},
-    ])
-    return { ...view, ...expected, ...hardened }
-  }
-  throw createUnknownGroupError(ref)
+  const ref = { run: run.name, epoch: run.epoch, group }
+  const loaded = toLoadedGroup(ref, 0, await groups.get(ref))
+  if (!loaded) throw createUnknownGroupError(ref)
+  loaded.hardened = await hardenedScores.get(run, loaded)
+  const [view, expected] = await Promise.all([
+    buildRetainedGroup(groups, loaded, true),
+    reveal ? getExpected(items, loaded.stored.metadata.item_id) : {},
+  ])
+  return { ...view, ...expected }
 }
 
 export function createUnknownGroupError({ run, group }: Pick<GroupRef, 'run' | 'group'>): ServiceError {
@@ -145,28 +156,6 @@ export function createUnknownGroupError({ run, group }: Pick<GroupRef, 'run' | '
 async function getExpected(items: Items, itemId: string): Promise<{ expected?: string | null }> {
   try {
     return { expected: (await items.getOrCreateEntry(await items.resolveItemId(itemId))).answer ?? null }
-  } catch {
-    return {}
-  }
-}
-
-/** Upstream scoring pays some wrong answers in full. The group can be read without these scores. */
-async function getHardenedScores(
-  { groups, items, grader }: { groups: GroupRepository; items: Items; grader: Grader },
-  { ref, stored }: Omit<LoadedGroup, 'position'>,
-  settings: RunSettings,
-): Promise<{ hardened_scores?: (number | null)[] }> {
-  const verdicts = stored.result?.verdicts ?? []
-  if (!verdicts.some(({ score }) => score !== null && isCorrect(score))) return {}
-  try {
-    const [recipe, texts] = await Promise.all([items.resolveItemId(stored.metadata.item_id), groups.getTexts(ref)])
-    if (!texts) return {}
-    const hardened = await grader.gradeWithoutStatistics(recipe, texts.rollouts, {
-      ...settings,
-      scoring: 'hardened',
-      feedback: 'none',
-    })
-    return { hardened_scores: hardened.map(({ score }) => score) }
   } catch {
     return {}
   }
@@ -206,14 +195,16 @@ function toLoadedGroup(ref: GroupRef, position: number, stored: StoredGroup | un
 }
 
 /**
- * All groups by their mean reward; those without one come last. The cursor names mean and position, so that the next page
- * begins after them whatever was completed or deleted since.
+ * All groups by their mean reward; those without one come last. The cursor names the mean, negative for the best first, and the
+ * position, so that the next page begins after them whatever was completed or deleted since.
  */
-async function* iterateWorstFirst(
+async function* iterateByReward(
   { groups, run: { name: run, epoch }, sets }: ListedGroups,
   cursor: string | undefined,
+  sort: 'worst' | 'best',
 ): AsyncGenerator<ScannedGroup> {
-  const last = cursor === undefined ? undefined : parseWorstCursor(cursor)
+  const last = cursor === undefined ? undefined : parseRewardCursor(cursor)
+  const sign = sort === 'worst' ? 1 : -1
   const keyed: { id: string; position: number; mean: number }[] = []
   for (const set of sets) {
     for (let before = Number.POSITIVE_INFINITY; ; ) {
@@ -221,7 +212,7 @@ async function* iterateWorstFirst(
       const ids = listed.map(({ group }) => group)
       const means = await groups.readMeanRewards(run, epoch, ids)
       for (const [k, { group: id, position }] of listed.entries()) {
-        const mean = means[k] ?? Number.POSITIVE_INFINITY
+        const mean = sign * (means[k] ?? sign * Number.POSITIVE_INFINITY)
         if (!last || mean > last.mean || (mean === last.mean && position < last.position))
           keyed.push({ id, position, mean })
         before = position
@@ -238,7 +229,7 @@ async function* iterateWorstFirst(
   }
 }
 
-function parseWorstCursor(cursor: string): { mean: number; position: number } {
+function parseRewardCursor(cursor: string): { mean: number; position: number } {
   const [mean, position] = cursor.split('~')
   if (position === undefined) throw wrongCursorError()
   return { mean: Number(mean), position: Number(position) }
@@ -280,12 +271,11 @@ const EXCERPT_CHARS = 300
 /** Size above which examples are cut even if whole texts are requested, because a page has dozens of them. */
 const MAX_FULL_EXAMPLE_BYTES = 1024 * 1024
 
-interface LoadedGroup {
-  ref: GroupRef
+interface LoadedGroup extends KeptGroup {
   /** Number of the group in order of completion. */
   position: number
-  stored: StoredGroup & { metadata: GroupMetadata }
   matches?: number[]
+  hardened?: (number | null)[] | undefined
 }
 
 interface ExampleRef {
@@ -295,7 +285,7 @@ interface ExampleRef {
 
 async function buildRetainedGroup(
   groups: GroupRepository,
-  { ref, stored, matches }: Omit<LoadedGroup, 'position'>,
+  { ref, stored, matches, hardened }: LoadedGroup,
   full: boolean,
 ): Promise<RetainedGroup> {
   const { metadata, result, status } = stored
@@ -321,8 +311,18 @@ async function buildRetainedGroup(
           ...(reasoning !== undefined && { reasoning }),
         }
       }) ?? null,
+    common_answer: findCommonAnswer(result?.verdicts ?? []),
     ...(matches && { matches }),
+    ...(hardened && { hardened_scores: hardened }),
   }
+}
+
+/** Counts the whole answers, because those that are shortened may look alike. */
+function findCommonAnswer(verdicts: readonly RetainedVerdict[]): RetainedGroup['common_answer'] {
+  const answers = verdicts.flatMap((verdict) => (verdict.status === 'scored' ? (verdict.answer?.trim() ?? []) : []))
+  const counts = Map.groupBy(answers, (answer) => answer)
+  const [top] = [...counts].toSorted(([, a], [, b]) => b.length - a.length)
+  return top ? { text: createExcerpt(top[0], false).text, count: top[1].length } : null
 }
 
 async function loadExample(

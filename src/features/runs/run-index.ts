@@ -32,6 +32,12 @@ const KEPT_MS = 15 * 60 * 1000
 /** Number of runs that are read at a time, so that thousands of them do not delay other calls. */
 export const CONCURRENT_RUN_READS = 32
 
+export interface ListedRun {
+  name: string
+  /** Time of its last use, to half a minute, in milliseconds. */
+  usedAt: number
+}
+
 export class RunIndex {
   readonly #redis: Redis
   readonly #keys: AllRunKeys
@@ -60,7 +66,19 @@ export class RunIndex {
       this.#redis.srem(this.#keys.runs, name),
       this.#redis.zrem(this.#keys.runsByActivity, name),
       this.#redis.zrem(this.#keys.runsToSweep, name),
+      this.setArchived(name, undefined),
     ])
+  }
+
+  /** Records when a run was archived, so that lists can count the others without reading them. */
+  async setArchived(name: string, at: number | undefined): Promise<void> {
+    if (at === undefined) await this.#redis.zrem(this.#keys.archivedRuns, name)
+    else await this.#redis.zadd(this.#keys.archivedRuns, at, name)
+  }
+
+  /** Lists runs with the time at which they were archived. Rollouts may have made them active again. */
+  async listArchived(): Promise<Map<string, number>> {
+    return toTimes(await this.#redis.zrange(this.#keys.archivedRuns, '0', '-1', 'WITHSCORES'))
   }
 
   /**
@@ -108,17 +126,22 @@ export class RunIndex {
   }
 
   /** Lists the names of runs by the time of their last use, to half a minute, most recent first. */
-  async listByActivity(): Promise<{ name: string; usedAt: number }[]> {
+  async listByActivity(): Promise<ListedRun[]> {
     const [names, flat] = await Promise.all([
       this.listNames(),
       this.#redis.zrange(this.#keys.runsByActivity, '0', '-1', 'WITHSCORES'),
     ])
-    const times = new Map<string, number>()
-    for (let k = 0; k < flat.length; k += 2) times.set(flat[k] ?? '', Number(flat[k + 1]))
+    const times = toTimes(flat)
     return names
       .map((name) => ({ name, usedAt: times.get(name) ?? 0 }))
       .toSorted((a, b) => b.usedAt - a.usedAt || (a.name < b.name ? -1 : 1))
   }
+}
+
+function toTimes(flat: string[]): Map<string, number> {
+  const times = new Map<string, number>()
+  for (let k = 0; k < flat.length; k += 2) times.set(flat[k] ?? '', Number(flat[k + 1]))
+  return times
 }
 
 interface SweepOptions {

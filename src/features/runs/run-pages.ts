@@ -1,6 +1,6 @@
-/** The pages of `GET /runs`: summaries of runs, by name or most recently used first. */
+/** The pages of `GET /runs`: summaries of the runs that match, by name or most recently used first. */
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import type { RunOrder, RunPage, RunSummary, RunWarning } from '@reasoning-gym-server/contract/run'
+import type { RunOrder, RunPage, RunState, RunSummary, RunWarning } from '@reasoning-gym-server/contract/run'
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
 import pMap from 'p-map'
@@ -10,8 +10,8 @@ import { tryReadFrom } from '../../platform/redis/unreadable-entries.ts'
 import { diagnoseTasks, listWarnings } from './diagnosis/diagnosis.ts'
 import { listSampleWarnings } from './diagnosis/sample-warnings.ts'
 import type { MetricsRepository } from './metrics.ts'
-import type { RunRepository } from './repository.ts'
-import { CONCURRENT_RUN_READS, type RunIndex } from './run-index.ts'
+import type { RunBacklog, RunRepository } from './repository.ts'
+import { CONCURRENT_RUN_READS, type ListedRun, type RunIndex } from './run-index.ts'
 import { computeRunState, dependsOnOutcomes } from './run-state.ts'
 import type { Runs } from './runs.ts'
 import type { TaskStatistics } from './task-statistics.ts'
@@ -20,6 +20,8 @@ import type { ResolvedRun } from './types.ts'
 /** Number of runs that one call reads. If few of them are in the list, a cursor continues. */
 const MAX_EXAMINED = 500
 const READ_CHUNK_SIZE = 50
+/** By how much the time of the last use may lag behind: `RunIndex` records it to half a minute. */
+const ACTIVITY_ERROR_MS = 60_000
 /** Number of runs whose latest figures are remembered. */
 const MAX_KNOWN_RUNS = 2000
 const RECENT_STEPS = 10
@@ -32,10 +34,18 @@ interface LatestFigures {
   reward: number | null
 }
 
+/** What a run at rest waits for and has earned. */
+interface Standing {
+  /** Last use and counters when this was read. */
+  version: string
+  backlog: RunBacklog
+  tasks: Awaited<ReturnType<RunRepository['listScoredTasks']>>
+}
+
 interface RunPagesDeps {
   redis: Redis
   runs: Pick<Runs, 'get'>
-  index: Pick<RunIndex, 'listNames' | 'listByActivity'>
+  index: Pick<RunIndex, 'listByActivity' | 'listArchived' | 'listToSweep'>
   repository: RunRepository
   taskStatistics: TaskStatistics
   metrics: Pick<MetricsRepository, 'readRecentRewards'>
@@ -48,77 +58,110 @@ interface RunPageQuery {
   limit: number
   /** Whether archived runs are in the list. */
   archived: boolean
-}
-
-interface ListedName {
-  name: string
-  /** Continues after this name. */
-  cursor: string
+  /** Words of which each is in the name or the settings. */
+  q?: string | undefined
+  state?: RunState['is'] | undefined
+  has_warnings?: boolean | undefined
 }
 
 export class RunPages {
   readonly #deps: RunPagesDeps
   readonly #latest = new LRUCache<string, LatestFigures>({ max: MAX_KNOWN_RUNS })
+  readonly #standing = new LRUCache<string, Standing>({ max: MAX_KNOWN_RUNS })
 
   constructor(deps: RunPagesDeps) {
     this.#deps = deps
   }
 
   /** Reads a page of the runs whose names `isVisible` accepts. Throws `invalid_request` for a cursor of another order. */
-  async get(isVisible: (name: string) => boolean, { sort, cursor, limit, archived }: RunPageQuery): Promise<RunPage> {
-    const names = (await this.#listNames(sort, cursor)).filter(({ name }) => isVisible(name))
-    const page: ResolvedRun[] = []
+  async get(isVisible: (name: string) => boolean, query: RunPageQuery): Promise<RunPage> {
+    const { sort, cursor, limit, archived, q, state, has_warnings } = query
+    const isAfter = cursor === undefined ? () => true : parseCursor(cursor, sort)
+    const visible = (await this.#deps.index.listByActivity()).filter(({ name }) => isVisible(name))
+    const matching = await this.#search(archived ? visible : await this.#omitArchived(visible), q)
+    if (sort === 'name') matching.sort((a, b) => (a.name < b.name ? -1 : 1))
+    const listed = matching.filter(isAfter)
+    const inUse = new Set(await this.#deps.index.listToSweep())
+    const chunkSize = state === undefined && has_warnings === undefined ? limit : READ_CHUNK_SIZE
+    const runs: RunSummary[] = []
     let examined = 0
-    while (page.length < limit && examined < Math.min(names.length, MAX_EXAMINED)) {
-      const chunk = names.slice(examined, examined + Math.min(READ_CHUNK_SIZE, limit - page.length))
-      const runs = await this.#map(chunk, ({ name }) => this.#deps.runs.get(name))
-      page.push(...runs.filter((run) => archived || run.lifecycle !== 'archived'))
-      examined += chunk.length
+    while (runs.length < limit && examined < Math.min(listed.length, MAX_EXAMINED)) {
+      const chunk = listed.slice(examined, examined + chunkSize)
+      for (const run of await this.#map(chunk, (each) => this.#readIfWanted(each, query, !inUse.has(each.name)))) {
+        if (runs.length === limit) break
+        examined += 1
+        if (run) runs.push(run)
+      }
     }
-    return {
-      runs: await this.#map(page, (run) => this.#summarize(run)),
-      next_cursor: examined < names.length ? (names[examined - 1]?.cursor ?? null) : null,
-    }
+    const last = examined < listed.length ? listed[examined - 1] : undefined
+    return { runs, next_cursor: last ? formatCursor(last, sort) : null, total: matching.length }
   }
 
-  /** Lists the names after the cursor. */
-  async #listNames(sort: RunOrder, cursor: string | undefined): Promise<ListedName[]> {
-    const last = cursor === undefined ? undefined : parseCursor(cursor)
-    if (last && (last.usedAt === undefined) !== (sort === 'name')) {
-      throw new ServiceError('invalid_request', 'The cursor belongs to another order. Start again without a cursor.')
-    }
-    if (sort === 'name') {
-      const names = (await this.#deps.index.listNames()).toSorted()
-      return names.filter((name) => !last || name > last.name).map((name) => ({ name, cursor: name }))
-    }
-    const isAfter = (name: string, usedAt: number) =>
-      last?.usedAt === undefined || usedAt < last.usedAt || (usedAt === last.usedAt && name > last.name)
-    return (await this.#deps.index.listByActivity())
-      .filter(({ name, usedAt }) => isAfter(name, usedAt))
-      .map(({ name, usedAt }) => ({ name, cursor: `${usedAt}~${name}` }))
+  /** Reads only archived runs that were used about when they were archived or later: rollouts make them active again. */
+  async #omitArchived(listed: ListedRun[]): Promise<ListedRun[]> {
+    const archivedAt = await this.#deps.index.listArchived()
+    const isInDoubt = ({ name, usedAt }: ListedRun) => usedAt >= (archivedAt.get(name) ?? Infinity) - ACTIVITY_ERROR_MS
+    const isReopened = async ({ name }: ListedRun) => (await this.#deps.runs.get(name))?.lifecycle === 'active'
+    const reopened = new Set(await this.#filter(listed.filter(isInDoubt), isReopened))
+    return listed.filter((run) => !archivedAt.has(run.name) || reopened.has(run))
   }
 
-  /** Leaves out runs that are gone, or that cannot be read. */
-  async #map<A extends { name: string }, B>(
-    list: readonly A[],
-    convert: (entry: A) => Promise<B | undefined>,
-  ): Promise<B[]> {
-    const tryConvert = (entry: A) =>
-      tryReadFrom(this.#deps.redis, { key: 'runs', name: entry.name }, () => convert(entry))
-    const results = await pMap(list, tryConvert, { concurrency: CONCURRENT_RUN_READS })
-    return results.filter((result) => result !== undefined)
+  async #search(listed: ListedRun[], q = ''): Promise<ListedRun[]> {
+    const words = q.toLowerCase().split(/\s+/).filter(Boolean)
+    if (words.length === 0) return listed
+    const hasAll = (text: string) => words.every((word) => text.toLowerCase().includes(word))
+    const { repository } = this.#deps
+    return this.#filter(listed, async ({ name }) => hasAll(`${name} ${await repository.readSettingsText(name)}`))
   }
 
-  async #summarize(run: ResolvedRun): Promise<RunSummary> {
-    const { repository, taskStatistics, engine } = this.#deps
+  async #filter(listed: ListedRun[], isWanted: (run: ListedRun) => Promise<boolean>): Promise<ListedRun[]> {
+    const wanted = await this.#map(listed, isWanted)
+    return listed.filter((_, k) => wanted[k])
+  }
+
+  /** Gives undefined for runs that are gone, or that cannot be read. */
+  #map<T>(listed: ListedRun[], read: (run: ListedRun) => Promise<T | undefined>): Promise<(T | undefined)[]> {
+    const tryRead = (run: ListedRun) => tryReadFrom(this.#deps.redis, { key: 'runs', name: run.name }, () => read(run))
+    return pMap(listed, tryRead, { concurrency: CONCURRENT_RUN_READS })
+  }
+
+  async #readIfWanted(
+    { name, usedAt }: ListedRun,
+    { archived, state, has_warnings }: RunPageQuery,
+    isAtRest: boolean,
+  ): Promise<RunSummary | undefined> {
+    const run = await this.#deps.runs.get(name)
+    if (!run || (run.lifecycle === 'archived' && !archived)) return undefined
+    if (state !== undefined && (state === 'finished') === (run.lifecycle === 'active')) return undefined // unread
+    const summary = await this.#summarize(run, await this.#readStanding(run, isAtRest ? usedAt : undefined))
+    if (state !== undefined && state !== summary.state.is) return undefined
+    return has_warnings === undefined || summary.warnings > 0 === has_warnings ? summary : undefined
+  }
+
+  /**
+   * `usedAt`: only of a run that no sweep visits. It changes only with its counters or its last use, so that idle runs cost one read.
+   */
+  async #readStanding(run: ResolvedRun, usedAt: number | undefined): Promise<Standing> {
+    const { repository } = this.#deps
+    const key = `${run.incarnation}/${run.epoch}`
+    const version = JSON.stringify([usedAt, run.counters])
+    const known = this.#standing.get(key)
+    if (known?.version === version) return known
+    const [backlog, tasks] = await Promise.all([repository.readBacklog(run), repository.listScoredTasks(run)])
+    const standing = { version, backlog, tasks }
+    if (usedAt !== undefined) this.#standing.set(key, standing)
+    return standing
+  }
+
+  async #summarize(run: ResolvedRun, { backlog, tasks }: Standing): Promise<RunSummary> {
+    const { taskStatistics, engine } = this.#deps
     const health = engine.health()
-    const [backlog, rewards] = await Promise.all([repository.readBacklog(run), repository.readRewards(run)])
     const isOpen = dependsOnOutcomes(run, { backlog, engine: health })
     const outcomes = isOpen ? await taskStatistics.readRecentOutcomes(run) : {}
     const latest = await this.#readLatest(run)
     const warnings = [...latest.warnings, ...listSampleWarnings(backlog.groupSizes, run.settings.group_size)]
     const { items = 0, groups = 0, rollouts = 0, scored_groups = 0, failed_groups = 0 } = run.counters
-    const { last_scored_at } = run.counters
+    const { reward = 0, scored_rollouts = 0, last_scored_at } = run.counters
     return {
       run: run.name,
       incarnation: run.incarnation,
@@ -136,9 +179,9 @@ export class RunPages {
         buffered_groups: backlog.bufferedGroups,
         step: run.counters.step ?? run.counters.named_step ?? null,
       },
-      tasks: rewards.tasks,
+      tasks,
       tags: run.settings.tags,
-      mean_reward: meanOfSum(rewards.reward, rewards.rollouts),
+      mean_reward: meanOfSum(reward, scored_rollouts),
       recent_reward: latest.reward,
       last_scored_at: last_scored_at === undefined ? null : new Date(last_scored_at).toISOString(),
       warnings: warnings.length,
@@ -165,7 +208,16 @@ export class RunPages {
 }
 
 /** `NAME`, or `TIME~NAME` in the order of activity. */
-function parseCursor(cursor: string): { name: string; usedAt: number | undefined } {
-  const [time, name] = cursor.split('~')
-  return name === undefined ? { name: cursor, usedAt: undefined } : { name, usedAt: Number(time) }
+function formatCursor({ name, usedAt }: ListedRun, sort: RunOrder): string {
+  return sort === 'name' ? name : `${usedAt}~${name}`
+}
+
+/** Returns what is after the cursor. */
+function parseCursor(cursor: string, sort: RunOrder): (run: ListedRun) => boolean {
+  const [first = '', second] = cursor.split('~')
+  if ((second === undefined) !== (sort === 'name'))
+    throw new ServiceError('invalid_request', 'The cursor belongs to another order. Start again without a cursor.')
+  if (second === undefined) return ({ name }) => name > first
+  const time = Number(first)
+  return ({ name, usedAt }) => usedAt < time || (usedAt === time && name > second)
 }

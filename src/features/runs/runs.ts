@@ -76,7 +76,7 @@ interface RequireOptions extends ReadOptions {
 interface RunsDeps {
   marks: Pick<RunMarks, 'record'>
   repository: RunRepository
-  index: Pick<RunIndex, 'listNames'>
+  index: Pick<RunIndex, 'listNames' | 'setArchived'>
   epochs: EpochRepository
   removal: EpochRemoval
   recreated: RecreatedRuns
@@ -294,7 +294,10 @@ export class Runs {
   async changeLifecycle(name: string, lifecycle: RunLifecycle, condition?: RunCondition): Promise<ResolvedRun> {
     const run = await this.require(name, condition)
     if (run.lifecycle === lifecycle) return run
+    // before the change, because a run that is not archived may be among those that were
+    if (lifecycle === 'archived') await this.#deps.index.setArchived(name, redisNow())
     if (!(await this.#deps.repository.changeLifecycle(run, lifecycle))) throw runRestoredError(name)
+    if (lifecycle !== 'archived') await this.#deps.index.setArchived(name, undefined)
     return this.require(name, [run.incarnation])
   }
 

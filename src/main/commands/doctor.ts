@@ -10,7 +10,6 @@ const NAME_WIDTH = 9
 
 interface DoctorOptions {
   url?: string
-  start?: true
   dataDir?: string
   json?: true
 }
@@ -24,13 +23,12 @@ export function buildDoctorCommand(): Command {
       '--url <url>',
       'also check the server at this URL (env: REASONING_GYM_URL; default: the server at HOST:PORT, if one runs there)',
     )
-    .option('--start', 'also start a temporary server and score an item on it')
     .option(
       '--data-dir <directory>',
       'directory for the data of the private Redis and the dump files (env: DATA_DIR; default: ./data)',
     )
     .option('--json', 'print the findings as JSON')
-    .examples(['reasoning-gym-server doctor', 'reasoning-gym-server doctor --start'], {
+    .examples(['reasoning-gym-server doctor', 'reasoning-gym-server doctor --json'], {
       ...EXIT_CODES,
       0: 'every check passed, possibly with warnings',
       1: 'at least one check failed',

@@ -4,6 +4,7 @@ import { CliError } from '@reasoning-gym-server/cli/cli-error'
 import type { Finding } from '@reasoning-gym-server/contract/finding'
 import type { TaskValidation } from '@reasoning-gym-server/contract/validation'
 import { checkTask, checkUnitTests } from '@reasoning-gym-server/task-tools/check/check-task'
+import type { TaskChecker as Checker, TaskCheckers } from '@reasoning-gym-server/task-tools/commands/task-checker'
 import type { MakeScoredItems } from '@reasoning-gym-server/task-tools/engine'
 import type { Scoring, ValidatedRung } from '@reasoning-gym-server/task-tools/validation/checks'
 import { measureTask } from '@reasoning-gym-server/task-tools/validation/measure'
@@ -12,9 +13,11 @@ import { measureFigures } from '@reasoning-gym-server/task-tools/validation/quic
 import { buildValidation } from '@reasoning-gym-server/task-tools/validation/report'
 import { getConfigDefaults, type TaskDefinition, type TaskProblem } from '../../engine/engine.ts'
 import { PythonEngine, type PythonEngineOptions } from '../../engine/python-engine.ts'
+import { ENGINE_VERSION } from '../../engine/version.ts'
+import { TASK_NAMES } from '../../features/tasks/built-in-tasks.ts'
 import { Ladders, verifyCustomLadder } from '../../features/tasks/ladders.ts'
 import { hashConfig, TaskCards } from '../../features/tasks/task-cards.ts'
-import { getRecordedValidations, listRungs } from '../../features/tasks/validation/recorded.ts'
+import { buildRecordedValidation, getRecordedValidations, listRungs } from '../../features/tasks/validation/recorded.ts'
 import { makeHardenedItems } from '../../grading/hardened-item.ts'
 import { ScorerThreadPool } from '../../grading/scorer-thread-pool.ts'
 import { readConfig } from '../../platform/environment.ts'
@@ -24,7 +27,7 @@ import { ensurePythonEnvironment } from '../bootstrap/python/python-environment.
 /** Another seed than the server's. */
 export const OTHER_HASH_SEED = 2
 
-export class TaskChecker {
+export class TaskChecker implements Checker {
   readonly #engine: PythonEngine
   readonly #otherEngine: PythonEngine
   readonly #threadPool: ScorerThreadPool
@@ -130,3 +133,11 @@ export class TaskChecker {
     await Promise.all([this.#engine.close(), this.#otherEngine.close(), this.#threadPool.close()])
   }
 }
+
+async function readRecorded(task: string, scoring: Scoring): Promise<TaskValidation> {
+  const ladders = new Ladders()
+  const deps = { engine: { versionOf: () => ENGINE_VERSION }, ladders, cards: new TaskCards(ladders) }
+  return buildRecordedValidation(deps, task, scoring)
+}
+
+export const TASK_CHECKERS: TaskCheckers = { builtInTasks: TASK_NAMES, open: TaskChecker.open, readRecorded }

@@ -50,7 +50,7 @@ it('ranks have disjoint shares; the same sample counts once; the last one in end
   expect(body).toMatchObject({
     status: 'done',
     model: null,
-    result: { n: 12, scored: 12, missing: 0, mean_tokens: 10 },
+    result: { n: 12, scored: 12, missing: 0, mean_tokens: 10, total_tokens: 120 },
   })
   expect(body.result.accuracy).toBeCloseTo(8 / 12, 12)
 })

@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { Flow } from '@reasoning-gym-server/contract/flow'
-import { Run, RunPage, type RunSummary } from '@reasoning-gym-server/contract/run'
+import { Run, RunPage, RunState } from '@reasoning-gym-server/contract/run'
 import { Rewind, RunLifecycleChange, RunMix } from '@reasoning-gym-server/contract/run-control'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import type { ApiClient } from '../api-client.ts'
 import { CliError } from '../cli-error.ts'
@@ -15,11 +15,16 @@ import { printJson, printLine, printNext, printStatus, streamBodyToStdout } from
 import { printRun, printRunList } from '../run-tables.ts'
 import { formatFacts } from '../table.ts'
 import type { ServerOptions, WithServer } from '../with-server.ts'
+import { buildRunGroupsCommand } from './run-groups.ts'
 
 interface RunsOptions extends ServerOptions {
   json?: true
   restart?: true
   archived?: true
+  search?: string
+  state?: string
+  warnings?: true
+  limit: number
   step?: number
   resumeId?: string
 }
@@ -42,6 +47,7 @@ export function buildRunsCommand(withServer: WithServer): Command {
     ])
     .addCommand(buildRunListCommand(withServer))
     .addCommand(buildRunShowCommand(withServer))
+    .addCommand(buildRunGroupsCommand(withServer))
     .addCommand(buildRunSetCommand(withServer))
     .addCommand(buildRunMixCommand(withServer))
     .addCommand(buildRunFlowCommand(withServer))
@@ -58,27 +64,37 @@ export function buildRunsCommand(withServer: WithServer): Command {
 function buildRunListCommand(withServer: WithServer): Command {
   return new CliCommand('list')
     .summary('List all runs')
-    .description('List all runs with their state and the number of items, groups and rollouts.')
+    .description('List runs, the last used first, with their state and the number of items, groups and rollouts.')
+    .option('--search <words>', 'list only runs with these words in the name or the settings, such as tags')
+    .addOption(new Option('--state <state>', 'list only runs in this state').choices(RunState.shape.is.options))
+    .option('--warnings', 'list only runs with warnings')
     .option('--archived', 'include archived runs')
+    .option('--limit <count>', 'number of runs to list', integerParser(1), 50)
     .option('--json', 'print JSON')
-    .examples(['reasoning-gym-server runs list'])
+    .examples(['reasoning-gym-server runs list', 'reasoning-gym-server runs list --search ablation --warnings'])
     .callServer(withServer, async (server, options: RunsOptions) => {
-      const runs = await listRuns(server, options)
-      if (options.json) return printJson({ runs })
-      if (runs.length === 0) return printStatus(NO_RUN)
-      await printRunList(runs)
+      const { runs, total } = await listRuns(server, options)
+      if (options.json) return printJson({ runs, total })
+      if (total === 0 && options.search === undefined) return printStatus(NO_RUN)
+      if (runs.length > 0) await printRunList(runs)
+      if (runs.length < total) printStatus(`Runs: ${runs.length} of ${total}`)
+      if (runs.length === 0) return
       printNext(server, { next: `reasoning-gym-server runs show ${runs[0]?.run}` })
     })
 }
 
-/** Reads all pages. */
-async function listRuns(server: ApiClient, options: RunsOptions): Promise<RunSummary[]> {
-  const runs: RunSummary[] = []
-  for (let after = ''; ; ) {
-    const page = await server.call(RunPage, 'GET', `/runs?archived=${options.archived ?? false}&limit=200${after}`)
+/** Reads pages up to the limit. */
+async function listRuns(server: ApiClient, options: RunsOptions): Promise<Pick<RunPage, 'runs' | 'total'>> {
+  const { archived, search, state, warnings, limit } = options
+  const query = new URLSearchParams({ sort: 'activity', limit: String(Math.min(limit, 200)) })
+  for (const [name, value] of Object.entries({ archived, q: search, state, has_warnings: warnings }))
+    if (value !== undefined) query.set(name, String(value))
+  const runs: RunPage['runs'] = []
+  for (;;) {
+    const page = await server.call(RunPage, 'GET', `/runs?${query.toString()}`)
     runs.push(...page.runs)
-    if (page.next_cursor === null) return runs
-    after = `&cursor=${encodeURIComponent(page.next_cursor)}`
+    if (page.next_cursor === null || runs.length >= limit) return { runs: runs.slice(0, limit), total: page.total }
+    query.set('cursor', page.next_cursor)
   }
 }
 

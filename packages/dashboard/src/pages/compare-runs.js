@@ -31,7 +31,11 @@ import { sortRows } from '../sorting.js'
 /** Each run has a color of its own. */
 export const MAX_COMPARED_RUNS = 5
 const RELOAD_MS = 10_000
-const TASK_FIGURES = { mean_score: 'Mean score', mean_reward: 'Mean reward', difficulty: 'Difficulty' }
+const TASK_FIGURES = {
+  mean_score: 'Mean score, whole run',
+  mean_reward: 'Mean reward, whole run',
+  difficulty: 'Latest difficulty',
+}
 
 const CHARTS = [
   { title: 'Reward', getValue: (step) => step['reward/mean'] },

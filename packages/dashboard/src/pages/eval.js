@@ -4,8 +4,10 @@ import { NeedsRole } from '../caller.js'
 import { useEventStream, useResource } from '../data-hooks.js'
 import { isActive, listLabels, modelName } from '../eval-facts.js'
 import {
+  formatCompact,
   formatCount,
   formatDecimal,
+  formatDuration,
   formatPercent,
   formatRange,
   formatTimeAgo,
@@ -101,8 +103,9 @@ function ResumeForm({ path, onResumed }) {
 
 /** The line below the title: what was measured, for which run, and when. */
 function About({ value }) {
-  const { id, run, step } = value
-  return html`${id}, on ${value.suite.name}${run && html`, for run <a href=${`#/runs/${encodeURIComponent(run)}`}>${run}</a>`}${step !== null && ` at step ${formatCount(step)}`}, created <${RelativeTime} at=${value.created_at} />`
+  const { id, run, step, started_at: start, ended_at: end } = value
+  const took = start && end ? `, took ${formatDuration((Date.parse(end) - Date.parse(start)) / 1000)}` : ''
+  return html`${id}, on ${value.suite.name}${run && html`, for run <a href=${`#/runs/${encodeURIComponent(run)}`}>${run}</a>`}${step !== null && ` at step ${formatCount(step)}`}, created <${RelativeTime} at=${value.created_at} />${took}`
 }
 
 function Results({ value, path, over }) {
@@ -191,7 +194,7 @@ function Result({ result }) {
       ${result.twin && html`<${Tile} name="Twin" value=${formatDecimal(result.twin.mean_score, 3)} note=${twinNote(result.twin)} />`}
       <${Tile} name="Format faults" value=${formatPercent(result.format_faults, 1)} />
       <${Tile} name="Not scored" value=${formatCount((result.missing ?? 0) + (result.unscored ?? 0))} note=${`${formatCount(result.missing)} missing, ${formatCount(result.unscored)} unscored`} />
-      <${Tile} name="Truncated" value=${formatCount(result.truncated)} note=${`${formatCount(result.mean_tokens)} tokens on average`} />
+      <${Tile} name="Truncated" value=${formatCount(result.truncated)} note=${`${formatCompact(result.total_tokens)} tokens, ${formatCount(result.mean_tokens)} on average`} />
     <//>
     ${(result.warnings ?? []).map((warning) => html`<${StatusBanner} tone="warn" is="note" why=${warning} />`)}
     <div class="grid">

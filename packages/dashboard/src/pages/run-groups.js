@@ -1,4 +1,5 @@
 /** The groups of a run that the server keeps, as the view `groups` of its page: a list with filters, and one group to read. */
+import { classifyVerdict } from '../explain-verdict.js'
 import { formatCount, formatDecimal, humanize } from '../format.js'
 import { addressOf, replaceAddress, useInterval, useQueryField } from '../hooks.js'
 import { html, useRef, useState } from '../html.js'
@@ -25,7 +26,7 @@ const DESTINATION_TONES = {
   rewound: 'warn',
 }
 const MAX_ANSWER_CHARS = 40
-const ORDERS = { newest: 'newest first', worst: 'worst first' }
+const ORDERS = { newest: 'newest first', worst: 'worst first', best: 'best first' }
 
 /** `path`: of the run in the API. `id`: the group to show, if the address names one. */
 export function RunGroups({ run, path, id }) {
@@ -35,10 +36,15 @@ export function RunGroups({ run, path, id }) {
     destination: useQueryField('destination'),
     step: useQueryField('step'),
     q: useQueryField('q'),
+    paid: useQueryField('paid'),
     sort: useQueryField('sort', 'newest'),
   }
   const filters = Object.entries(fields).flatMap(([name, [value]]) => (value === '' ? [] : [[name, value]]))
-  const query = new URLSearchParams([...filters.flatMap(toParameters), ['limit', String(PAGE_SIZE)]])
+  const query = new URLSearchParams([
+    ...filters.flatMap(toParameters),
+    ['limit', String(PAGE_SIZE)],
+    ['hardened', 'true'],
+  ])
   const list = usePages(`${path}/groups?${query}`, {
     wanted: filters.length > 1 ? PAGE_SIZE : 0,
     countOf: ({ groups }) => groups.length,
@@ -67,6 +73,7 @@ export function RunGroups({ run, path, id }) {
       <${FilterSelect} label="Destination" value=${fields.destination[0]} any="any" options=${Object.keys(DESTINATION_TONES)} nameOf=${humanize} onChange=${fields.destination[1]} />
       <label>Step<input inputmode="numeric" value=${fields.step[0]} onChange=${setStep} placeholder="any, or 5-8" /></label>
       <${FilterSelect} label="Order" value=${fields.sort[0]} options=${ORDERS} onChange=${fields.sort[1]} />
+      ${run.settings.scoring === 'upstream' && html`<label class="check" title="Upstream scoring counts an answer as right that hardened scoring rejects"><input type="checkbox" checked=${fields.paid[0] !== ''} onChange=${({ target }) => fields.paid[1](target.checked ? 'true' : '')} />Paid, not right</label>`}
       <${SearchField} label="Search" value=${fields.q[0]} onChange=${fields.q[1]} />
     </div>
     <div class="fresh">
@@ -84,6 +91,7 @@ export function RunGroups({ run, path, id }) {
 /** A filter as the API takes it. Steps are one, or a range such as 5-8. */
 /** @param {any[]} filter */
 function toParameters([name, value]) {
+  if (name === 'paid') return [['paid_not_right', value]]
   const [first, last] = value.split('-')
   return name === 'step' && first && last
     ? [
@@ -113,22 +121,33 @@ function describeList({ pages, next }, isFiltered) {
 }
 
 /** A policy that gives one answer to every question shows here. */
-function drawCommonAnswer(verdicts) {
-  const answers = verdicts.flatMap(({ answer }) => (typeof answer === 'string' ? [answer.trim()] : []))
-  const [top] = [...Map.groupBy(answers, (answer) => answer)].toSorted(([, a], [, b]) => b.length - a.length)
-  return (
-    top && html`<span class="soft answer"><code>${top[0].slice(0, MAX_ANSWER_CHARS)}</code> × ${top[1].length}</span>`
-  )
+function drawCommonAnswer({ text, count }) {
+  return html`<span class="soft answer"><bdi><code>${text.slice(0, MAX_ANSWER_CHARS)}</code></bdi> × ${count}</span>`
+}
+
+function isPaid({ verdicts = [], hardened_scores: hardened = [] }) {
+  return verdicts.some((verdict, k) => classifyVerdict({ ...verdict, hardened: hardened[k] }) === 'paid')
 }
 
 function Row({ group, base, isOpen }) {
-  const { task, mean_reward, destination, verdicts = [], status, policy_version, matches, group_id } = group
+  const {
+    task,
+    mean_reward,
+    destination,
+    verdicts = [],
+    status,
+    policy_version,
+    matches,
+    group_id,
+    common_answer,
+  } = group
   return html`<li>
     <a href=${addressOf(`${base}/${encodeURIComponent(group_id)}`, { rollout: '' })} aria-current=${isOpen ? 'true' : null}>
       <b>${formatDecimal(mean_reward)}</b>
       <span class="name">${task}</span>
       <${RewardBars} verdicts=${verdicts} />
-      ${drawCommonAnswer(verdicts)}
+      ${common_answer && drawCommonAnswer(common_answer)}
+      ${isPaid(group) && html`<${Chip} tone="bad">paid, not right<//>`}
       <${Chip} tone=${status === 'failed' ? 'bad' : (DESTINATION_TONES[destination] ?? '')}>${humanize(destination ?? status)}<//>
       <span class="soft">${[policy_version !== null && `step ${formatCount(policy_version)}`, matches && `found in ${formatCount(matches.length)}`].filter(Boolean).join(' · ')}</span>
     </a>

@@ -27,7 +27,7 @@ import { RescorePanel } from '../parts/rescore-panel.js'
 import { BatchPanel, DumpsPanel, NotesPanel, SettingsPanel } from '../parts/run-panels.js'
 import { StepCharts } from '../parts/step-charts.js'
 import { TasksTable } from '../parts/tasks-table.js'
-import { getMean, getTone, summarizeLatest } from '../run-facts.js'
+import { foldWarnings, getMean, getTone, summarizeLatest } from '../run-facts.js'
 import { MAX_COMPARED_RUNS } from './compare-runs.js'
 import { RunGroups } from './run-groups.js'
 
@@ -84,12 +84,18 @@ function RunDetails({ run, path, events, at, view, id }) {
   `
 }
 
-/** The most useful warning, since when it holds, and the groups that it is about. */
-function WarningBanner({ warnings: [first, ...more], marks = [], address }) {
+/** The most useful warning, since when it holds, the groups that it is about, and the names of the others. */
+function WarningBanner({ warnings, marks = [], address }) {
+  const [first] = warnings
   const mark = marks.find(({ kind, text, task }) => kind === 'warning' && text === first.kind && task === first.task)
-  const since = typeof mark?.step === 'number' ? ` First seen at step ${formatCount(mark.step)}.` : ''
+  const since = typeof mark?.step === 'number' ? ` Noticed at step ${formatCount(mark.step)}.` : ''
   const query = first.task === null ? '' : `?task=${encodeURIComponent(first.task)}`
-  return html`<${StatusBanner} tone="bad" is=${pluralize(1 + more.length, 'warning')} why=${`${toSentence(first.why)}${since}`}>
+  const others = foldWarnings(warnings.slice(1))
+  const more = others.map(({ kind, tasks }) =>
+    [humanize(kind), tasks.filter(Boolean).join(', ')].filter(Boolean).join(' of '),
+  )
+  const also = more.length > 0 ? ` Also: ${more.join('; ')}.` : ''
+  return html`<${StatusBanner} tone="bad" is=${pluralize(warnings.length, 'warning')} why=${`${toSentence(first.why)}${since}${also}`}>
     <a href=${`${address}/groups${query}`}>Groups</a>
   <//>`
 }

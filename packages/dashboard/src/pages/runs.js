@@ -3,7 +3,7 @@
 import { fetchJson } from '../api.js'
 import { useCaller } from '../caller.js'
 import { useResource } from '../data-hooks.js'
-import { formatCount, humanize } from '../format.js'
+import { formatCount, humanize, pluralize } from '../format.js'
 import { useQueryField } from '../hooks.js'
 import { html, useState } from '../html.js'
 import { drawLatestReward } from '../parts/activity-panels.js'
@@ -18,30 +18,53 @@ import {
   RunStateChips,
 } from '../parts/common.js'
 import { DemoButton } from '../parts/demo-button.js'
-import { FilterSelect, ListCount, pickColumn, SearchField, usePicked } from '../parts/list-tools.js'
+import { FilterSelect, pickColumn, SearchField, usePicked } from '../parts/list-tools.js'
 import { DataTable } from '../parts/table.js'
-import { getLastActivity, RUN_COLUMNS } from '../run-facts.js'
-import { matchWords, parseOrder, sortRows } from '../sorting.js'
+import { getLastActivity, RUN_COLUMNS, RUN_STATES } from '../run-facts.js'
+import { parseOrder, sortRows } from '../sorting.js'
 import { MAX_COMPARED_RUNS } from './compare-runs.js'
 
-const RUNS_PER_PAGE = 100
+const RUNS_PER_PAGE = 50
+/** Requests that look for the runs of a page: one examines only so many runs. */
+const MAX_REQUESTS = 20
+const REFRESH_INTERVAL_MS = 5000
+/** A server reads all runs to find those in a state. */
+const SEARCH_INTERVAL_MS = 20_000
+const WARNED = 'with warnings'
 
 export function RunsPage() {
   const [archived, setArchived] = useQueryField('archived')
   const [order, setOrder] = useQueryField('sort', 'activity')
+  const [q, setQ] = useQueryField('q')
+  const [state, setState] = useQueryField('state')
   const [pages, setPages] = useState(1)
-  const sort = parseOrder(order).key === 'name' ? 'name' : 'activity'
-  const path = `runs?sort=${sort}&limit=${RUNS_PER_PAGE}${archived === '' ? '' : '&archived=true'}`
-  const load = (first, options) => loadRuns(first, pages, options)
-  const { value, problem, at, reload } = useResource(path, { load, version: pages, everyMs: 5000 })
+  const query = new URLSearchParams({
+    sort: parseOrder(order).key === 'name' ? 'name' : 'activity',
+    limit: String(RUNS_PER_PAGE),
+    ...(archived !== '' && { archived: 'true' }),
+    ...(q !== '' && { q }),
+    ...(state === WARNED ? { has_warnings: 'true' } : state !== '' && { state }),
+  })
+  const { value, problem, at, reload } = useResource(`runs?${query}`, {
+    load: (first, options) => loadRuns(first, pages, options),
+    version: pages,
+    everyMs: state === '' ? REFRESH_INTERVAL_MS : SEARCH_INTERVAL_MS,
+  })
+  const isFiltered = q !== '' || state !== ''
   return html`
     <${PageHeader} title="Runs" about="A run holds the state of one training run. All nodes that use its name share its settings, items, buffer and curriculum." />
-    <${ResourceState} value=${value} problem=${problem} at=${at} />
-    ${
-      value &&
-      html`<${RunList} runs=${value.runs} order=${order} onOrder=${setOrder} archived=${archived !== ''} onArchived=${(on) => setArchived(on ? 'true' : '')} reload=${reload}
-        onMore=${value.hasMore ? () => setPages(pages + 1) : undefined} />`
-    }
+    <${Panel}>
+      <div class="filters">
+        <${SearchField} label="Search names, tags, notes and settings" value=${q} onChange=${setQ} />
+        <${FilterSelect} label="State" value=${state} any="all" options=${[WARNED, ...RUN_STATES]} nameOf=${humanize} onChange=${setState} />
+        <label class="check"><input type="checkbox" checked=${archived !== ''} onChange=${({ target }) => setArchived(target.checked ? 'true' : '')} />Archived runs</label>
+        ${value && html`<span class="end" role="status">${describeCount(value, state)}</span>`}
+      </div>
+      <${ResourceState} value=${value} problem=${problem} at=${at} />
+      ${value?.runs.length > 0 && html`<${RunList} list=${value} order=${order} onOrder=${setOrder} reload=${reload} />`}
+      ${value?.runs.length === 0 && (isFiltered ? html`<${EmptyState}>No run matches the filters.<//>` : html`<${NoRuns} />`)}
+      ${value?.hasMore && html`<p class="more"><button type="button" onClick=${() => setPages(pages + 1)}>More runs</button></p>`}
+    <//>
   `
 }
 
@@ -49,41 +72,33 @@ export function RunsPage() {
 async function loadRuns(path, pages, options) {
   const runs = []
   let after = ''
-  for (let k = 0; k < pages; k++) {
-    const page = await fetchJson(`${path}${after}`, options)
-    runs.push(...page.runs)
-    if (page.next_cursor === null) return { runs, hasMore: false }
-    after = `&cursor=${encodeURIComponent(page.next_cursor)}`
+  for (let k = 0; ; k++) {
+    const { runs: more, next_cursor: next, total } = await fetchJson(`${path}${after}`, options)
+    runs.push(...more)
+    if (next === null || runs.length >= pages * RUNS_PER_PAGE || k === MAX_REQUESTS)
+      return { runs, total, hasMore: next !== null }
+    after = `&cursor=${encodeURIComponent(next)}`
   }
-  return { runs, hasMore: true }
 }
 
-function RunList({ runs, order, onOrder, archived, onArchived, reload, onMore }) {
-  const [q, setQ] = useQueryField('q')
-  const [state, setState] = useQueryField('state')
+/** The total is that of the search; the server does not count all runs in a state. */
+function describeCount({ runs, total, hasMore }, state) {
+  if (runs.length === total) return pluralize(total, 'run')
+  const found = state !== '' && hasMore ? `the first ${formatCount(runs.length)}` : formatCount(runs.length)
+  return `${found} of ${pluralize(total, 'run')}`
+}
+
+function NoRuns() {
+  return html`<${EmptyState}>There are no runs yet. A run begins when a trainer first uses its name. To see what one looks like, run a demo.<//><${DemoButton} />`
+}
+
+/** A part of the runs is sorted by the server alone; all of them can be sorted by each column. */
+function RunList({ list: { runs, hasMore }, order, onOrder, reload }) {
   const { picked, pick, clear } = usePicked(MAX_COMPARED_RUNS)
   const [problem, setProblem] = useState(undefined)
   const caller = useCaller()
-  if (runs.length === 0 && !archived)
-    return html`<${Panel}>
-      <${EmptyState}>There are no runs yet. A run begins when a trainer first uses its name. To see what one looks like, run a demo.<//>
-      <${DemoButton} />
-      <p class="more"><button type="button" class="quiet" onClick=${() => onArchived(true)}>Show archived runs</button></p>
-    <//>`
-  const fits = matchWords(q, (one) => [
-    one.run,
-    one.lifecycle,
-    humanize(one.state?.is ?? ''),
-    one.preset,
-    ...one.tags,
-    ...one.tasks,
-  ])
-  const shown = sortRows(
-    runs.filter((one) => (state === '' || one.state?.is === state) && fits(one)),
-    RUN_COLUMNS,
-    order,
-  )
-  const states = [...new Set(runs.map((one) => one.state?.is).filter(Boolean))].toSorted((a, b) => a.localeCompare(b))
+  const shown = hasMore ? runs : sortRows(runs, RUN_COLUMNS, order)
+  const sortAll = (sort) => (hasMore ? undefined : sort)
   const act = (one, options) => {
     setProblem(undefined)
     void fetchJson(`runs/${encodeURIComponent(one.run)}`, options)
@@ -95,30 +110,23 @@ function RunList({ runs, order, onOrder, archived, onArchived, reload, onMore })
   const columns = [
     pickColumn(({ run }) => run, picked, pick),
     ['run', drawName, 'name', { name: 'name', up: true }],
-    ['state', drawState, '', { name: 'state', up: true }],
+    ['state', drawState, '', sortAll({ name: 'state', up: true })],
     ['last activity', drawActivity, 'from-m', { name: 'activity' }],
-    ['step', ({ progress }) => formatCount(progress.step), 'num from-m', { name: 'step' }],
-    ['rollouts', ({ progress }) => formatCount(progress.rollouts), 'num from-l', { name: 'rollouts' }],
+    ['step', ({ progress }) => formatCount(progress.step), 'num from-m', sortAll({ name: 'step' })],
+    ['rollouts', ({ progress }) => formatCount(progress.rollouts), 'num from-l', sortAll({ name: 'rollouts' })],
     ['buffered groups', ({ progress }) => formatCount(progress.buffered_groups), 'num from-l'],
-    ['latest reward', drawLatestReward, 'num', { name: 'reward' }],
+    ['latest reward', drawLatestReward, 'num', sortAll({ name: 'reward' })],
     [html`<span class="unseen">actions</span>`, drawActions, 'from-m'],
   ]
-  return html`<${Panel}>
-    <div class="filters">
-      <${SearchField} label="Search" value=${q} onChange=${setQ} />
-      <${FilterSelect} label="State" value=${state} any="all" options=${states} nameOf=${humanize} onChange=${setState} />
-      <label class="check"><input type="checkbox" checked=${archived} onChange=${({ target }) => onArchived(target.checked)} />Archived runs</label>
-      <${ListCount} shown=${shown} all=${runs} name="run" />
-    </div>
+  return html`
     <p class="picked">${
       picked.length >= 2
         ? html`<a class="button" href=${`#/compare?runs=${picked.map(encodeURIComponent).join(',')}`}>Compare ${picked.length} runs</a> <button type="button" class="quiet" onClick=${clear}>Clear</button>`
         : html`<span class="soft">Select 2 to ${MAX_COMPARED_RUNS} runs to compare them.</span>`
     }</p>
     ${problem && html`<${ErrorMessage} problem=${problem} />`}
-    ${shown.length === 0 ? html`<${EmptyState}>No run matches the filters.<//>` : html`<${DataTable} label="Runs" rows=${shown} columns=${columns} header=${1} order=${order} onOrder=${onOrder} getProps=${({ run }) => ({ key: run })} />`}
-    ${onMore && html`<p class="more"><button type="button" onClick=${onMore}>More runs</button></p>`}
-  <//>`
+    <${DataTable} label="Runs" rows=${shown} columns=${columns} header=${1} order=${order} onOrder=${(next) => onOrder(hasMore ? next.replace('-', '') : next)} getProps=${({ run }) => ({ key: run })} />
+  `
 }
 
 function drawName(one) {

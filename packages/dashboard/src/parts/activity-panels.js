@@ -71,11 +71,12 @@ function RewardLine({ run: { run, progress } }) {
   return html`<${Sparkline} name="reward" values=${rows.value.map((row) => row['reward/mean'] ?? null)} />`
 }
 
-/** Runs that are worked on come first, then those with the latest group. */
+/** Runs with warnings come first, then those that are worked on, then those with the latest group. */
 function byActivity(a, b) {
+  const isWarned = ({ warnings }) => Number(warnings > 0)
   const isResting = ({ state }) => Number(RESTING.includes(state?.is))
   const last = (run) => getLastActivity(run) ?? (Date.parse(run.state?.since) || 0)
-  return isResting(a) - isResting(b) || last(b) - last(a)
+  return isWarned(b) - isWarned(a) || isResting(a) - isResting(b) || last(b) - last(a)
 }
 
 const EVAL_COLUMNS = [

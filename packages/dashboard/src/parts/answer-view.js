@@ -2,7 +2,7 @@
 import { compareGrids } from '../answer-grid.js'
 import { acceptsAnyValid } from '../explain-verdict.js'
 import { pluralize } from '../format.js'
-import { html } from '../html.js'
+import { html, useEffect, useRef } from '../html.js'
 import { countChanges, diffTexts } from '../text-diff.js'
 
 const MAX_CELLS = 2500
@@ -75,9 +75,15 @@ function describeGrid({ wrong, total, note }, isRight, isKnown) {
   return [marked, note].filter(Boolean).join('. ') || null
 }
 
-/** One side of a diff. What differs is marked; spaces that differ are drawn as dots. */
+/** One side of a diff, from the first difference on. What differs is marked; spaces that differ are drawn as dots. */
 function DiffSide({ rows, side, label }) {
-  return html`<div class="text diff" tabindex="0" role="group" aria-label=${label}>${rows.map((row) =>
+  const box = useRef(null)
+  useEffect(() => {
+    const first = box.current.querySelector('mark, .gap')
+    const below = first ? first.getBoundingClientRect().top - box.current.getBoundingClientRect().top : 0
+    box.current.scrollTop += below - box.current.clientHeight / 3
+  }, [])
+  return html`<div class="text diff" ref=${box} tabindex="0" role="group" aria-label=${label}>${rows.map((row) =>
     row[side] === null
       ? html`<div class="gap" aria-label="no such line">${' '}</div>`
       : html`<div>${row[side].map(({ text, same }) => (same ? text : html`<mark class=${side === 'answer' ? 'differs' : 'wanted'}>${text.replaceAll(' ', '·')}</mark>`))}${row[side].length === 0 ? ' ' : ''}</div>`,

@@ -5,7 +5,7 @@ import { formatCount, formatDateTime, formatDecimal, formatTime } from '../forma
 import { setQuery, useHashRoute } from '../hooks.js'
 import { html, useEffect, useMemo, useRef, useState } from '../html.js'
 import { Help, SegmentedControl } from './common.js'
-import { copyText } from './copy.js'
+import { CopyButton, copyText } from './copy.js'
 import { LinePlot } from './line-plot.js'
 import { DataTable } from './table.js'
 
@@ -143,7 +143,7 @@ export function MarkList({ marks, time = false, xName = 'step' }) {
   if (marks.length === 0) return null
   const hidden = Math.max(0, marks.length - MAX_LISTED_MARKS)
   return html`<ol class="marks" aria-label="Marks" start=${hidden + 1}>
-    ${marks.slice(hidden).map(({ at, text, tone = '', href }) => html`<li class=${tone}>${formatPlace(at, time, xName)}: ${href ? html`<a href=${href}>${text}</a>` : text}</li>`)}
+    ${marks.slice(hidden).map(({ at, text, tone = '', href, rewind }) => html`<li class=${tone}>${formatPlace(at, time, xName)}: ${href ? html`<a href=${href}>${text}</a>` : text} ${rewind && html`<${CopyButton} text=${rewind}>Copy the rewind command<//>`}</li>`)}
   </ol>`
 }
 

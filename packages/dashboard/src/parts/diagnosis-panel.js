@@ -1,6 +1,7 @@
 /** Indicators of reward hacking and collapse in the last groups. Tasks with a warning come first. */
 import { formatCount, formatDecimal, formatPercent, humanize } from '../format.js'
 import { html } from '../html.js'
+import { foldWarnings } from '../run-facts.js'
 import { Chip, EmptyState, Panel } from './common.js'
 import { DataTable } from './table.js'
 
@@ -32,12 +33,15 @@ export function DiagnosisPanel({ run, width }) {
   <//>`
 }
 
-/** Each with a link to the groups that it is about. */
+/** One row for each kind, with links to the groups of each task that it is about. */
 function Warnings({ run, warnings }) {
-  const addressOf = (task) => `#/runs/${encodeURIComponent(run)}/groups?task=${encodeURIComponent(task)}`
-  return html`<ul class="bullets">
-    ${warnings.map(({ kind, task, why }) => html`<li><${Chip} tone="bad">${humanize(kind)}<//> ${why} <a href=${addressOf(task)}>Groups</a></li>`)}
-  </ul>`
+  const draw = ({ kind, why, tasks }) => {
+    const [first, ...more] = tasks
+    const link = (task, text) =>
+      html`<a href=${`#/runs/${encodeURIComponent(run)}/groups${task === null ? '' : `?task=${encodeURIComponent(task)}`}`}>${text}</a> `
+    return html`<li><${Chip} tone="bad">${humanize(kind)}<//> ${why} ${link(first, 'Groups')}${more.length > 0 && html`<span>Also: ${more.map((task) => link(task, task))}</span>`}</li>`
+  }
+  return html`<ul class="bullets">${foldWarnings(warnings).map(draw)}</ul>`
 }
 
 function DiagnosisTable({ all, tasks, warnings }) {
@@ -63,7 +67,9 @@ function DiagnosisTable({ all, tasks, warnings }) {
 }
 
 function drawTopAnswer({ diagnosis: { top_answer: top } }) {
-  return top ? html`${top.text === '' ? 'no answer' : html`<code>${top.text}</code>`} ${formatPercent(top.share)}` : '–'
+  return top
+    ? html`${top.text === '' ? 'no answer' : html`<bdi><code>${top.text}</code></bdi>`} ${formatPercent(top.share)}`
+    : '–'
 }
 
 /** Narrow tables keep what says how good the answers are. */

@@ -23,7 +23,7 @@ export function EvalForm({ onStarted }) {
     <${NeedsRole} role="evaluator" to="start an eval">
     <form onSubmit=${start}>
       <div class="row">
-        <label>Base URL<input name="base_url" type="url" required placeholder="http://127.0.0.1:9000/v1" /></label>
+        <label>Base URL<input name="base_url" type="url" required placeholder="http://127.0.0.1:8100/v1" /></label>
         <label>Model<input name="name" required placeholder="name of the model in its API" /></label>
         <label>API key<input name="api_key" type="password" autocomplete="off" /></label>
       </div>
@@ -33,6 +33,9 @@ export function EvalForm({ onStarted }) {
           <option value="run">tasks of the run</option>
           <option value="frontier">frontier: difficulty at which half of the items are solved</option>
         </select></label>
+        <label>Tasks instead<input name="tasks" placeholder="such as gcd, category:games" /></label>
+        <label>Items per task<input name="n" type="number" min="1" max="1000" placeholder="of these tasks: 5" /></label>
+        <label>Scoring<select name="scoring"><option value="">of the run, or upstream</option><option>hardened</option><option>upstream</option></select></label>
         <label>Twin<select name="twin" title="Also measure new items of the same kinds, which tells memory from skill. Frozen suites only."><option value="">no</option><option value="true">yes</option></select></label>
         <label>Samples per item<input name="samples_per_item" type="number" min="1" max="256" value="1" /></label>
         <label>Temperature<input name="temperature" type="number" min="0" step="0.05" placeholder="default" /></label>
@@ -58,9 +61,15 @@ function buildRequestBody(form) {
   const text = (name) => String(form.get(name) ?? '').trim()
   const number = (name) => (text(name) === '' ? {} : { [name]: Number(text(name)) })
   const named = (name) => (text(name) === '' ? {} : { [name]: text(name) })
+  const tasks = text('tasks')
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean)
+  const mode = text('suite') === 'frontier' ? { mode: 'frontier' } : {}
   return {
     model: { name: text('name'), base_url: text('base_url'), ...named('api_key') },
-    suite: text('suite'),
+    suite: tasks.length > 0 ? { ...mode, tasks, ...number('n') } : text('suite'),
+    ...named('scoring'),
     ...(text('twin') === 'true' && { twin: true }),
     ...number('samples_per_item'),
     ...number('temperature'),

@@ -9,6 +9,8 @@ import { CopyButton } from './copy.js'
 import { DataTable } from './table.js'
 
 const QUEUED_REFRESH_MS = 1000
+/** What an excerpt shows before the first difference. */
+const CONTEXT_CHARS = 8
 
 /** `base`: the address of the list. */
 export function GroupView({ path, id, base, q, onPreviousGroup, onNextGroup }) {
@@ -91,13 +93,21 @@ function listRollouts({ task, expected, hardened_scores: hardened, completions, 
 function RolloutTable({ rows, place, addressAt, count }) {
   const hidden = count - rows.length
   const answers = countAnswers(rows)
-  const caption = html`<caption class="soft">${formatCount(count)} rollouts, worst first${hidden > 0 ? `; equal texts are one row` : ''}. ${answers.length > 0 && answers.length < rows.length && html`Answers: ${answers.map(([answer, times]) => html`<code>${answer.slice(0, 30)}</code> × ${times} `)}`} <span aria-hidden="true">← →</span></caption>`
+  const start = findFirstDifference(rows)
+  const excerpt = (answer, length) =>
+    html`<bdi><code>${start > length / 2 ? `…${answer.slice(start - CONTEXT_CHARS, start - CONTEXT_CHARS + length)}` : answer.slice(0, length)}</code></bdi>`
+  const caption = html`<caption class="soft">${formatCount(count)} rollouts, worst first${hidden > 0 ? `; equal texts are one row` : ''}. ${answers.length > 0 && answers.length < rows.length && html`Answers: ${answers.map(([answer, times]) => html`${excerpt(answer, 30)} × ${times} `)}`} <span aria-hidden="true">← →</span></caption>`
   const drawPlace = ({ sample, places }, k) =>
     html`<a href=${addressAt(rows[k])} aria-current=${k === place ? 'true' : null}><${VerdictSign} verdict=${sample} /> ${places[0] + 1}</a>${places.length > 1 && html` <span class="soft">× ${places.length}</span>`}`
   return html`<${DataTable} label="Rollouts" caption=${caption} rows=${rows} getProps=${(_row, k) => ({ class: k === place ? 'chosen' : null })} columns=${[
     ['rollout', drawPlace],
     ['reward', ({ sample }) => formatDecimal(sample.reward), 'num'],
-    ['answer', drawAnswer, 'excerpt'],
+    [
+      'answer',
+      ({ sample }) =>
+        html`${typeof sample.answer === 'string' && excerpt(sample.answer.trim(), 60)} <${VerdictChips} verdict=${sample} />`,
+      'excerpt',
+    ],
     ['tokens', ({ sample }) => formatCount(sample.length_tokens), 'num'],
   ]} />`
 }
@@ -111,7 +121,12 @@ function countAnswers(rows) {
   return [...counts].toSorted(([, a], [, b]) => b - a).slice(0, 3)
 }
 
-function drawAnswer({ sample }) {
-  const { answer } = sample
-  return html`${answer !== null && answer !== undefined && html`<code>${answer.slice(0, 60)}</code>`} <${VerdictChips} verdict=${sample} />`
+/** Where the answers of a group begin to differ: long ones may have the same start. */
+function findFirstDifference(rows) {
+  const [first = '', ...others] = rows.flatMap(({ sample: { answer } }) =>
+    typeof answer === 'string' ? [answer.trim()] : [],
+  )
+  let k = 0
+  while (k < first.length && others.every((other) => other[k] === first[k])) k++
+  return others.length === 0 || k === first.length ? 0 : k
 }

@@ -42,6 +42,9 @@ export function HeatPanel({ run, path }) {
   const isLong = (run.progress.step ?? 0) > 4 * COLUMNS
   const version = useThrottled(run.progress.scored_groups, isLong ? LONG_REFRESH_INTERVAL_MS : REFRESH_INTERVAL_MS)
   const { value, problem } = useResource(`${path}/task-metrics?metric=${String(kind)}&columns=${COLUMNS}`, { version })
+  const levels = useResource(order === 'stuck' ? `${path}/task-metrics?metric=difficulty&columns=${COLUMNS}` : null, {
+    version,
+  }).value
   const catalog = useResource('tasks').value?.tasks
   const categories = useMemo(
     () => Object.fromEntries((catalog ?? []).map((task) => [task.name, task.category])),
@@ -49,8 +52,8 @@ export function HeatPanel({ run, path }) {
   )
   const map = useMemo(() => prepareMap(value), [value])
   const arranged = useMemo(
-    () => arrangeRows(map.rows, { order, find, category, categories }),
-    [map, order, find, category, categories],
+    () => arrangeRows(map.rows, { order, find, category, categories, difficulties: levels?.tasks }),
+    [map, order, find, category, categories, levels],
   )
   const rows = useMemo(() => (all === 'all' ? arranged : arranged.slice(0, MAX_ROWS)), [arranged, all])
   const { format, name } = METRICS[kind]
@@ -79,7 +82,7 @@ export function HeatPanel({ run, path }) {
       ${(map.rows.length > MAX_ROWS || find !== '' || view === 'lines') && html`<label>Find tasks <input type="search" value=${find} onInput=${(event) => setFind(event.currentTarget.value)} /></label>`}
       ${map.columns.length >= MIN_COLUMNS && view !== 'lines' && html`<${ColorScale} low=${low} format=${format} />`}
     </div>
-    ${order === 'stuck' && html`<p class="soft">Stuck: below 90%, and the mean of the last third differs by less than 0.05 from that of the third before it.</p>`}
+    ${order === 'stuck' && html`<p class="soft">Stuck: below 90%, and neither this mean nor the difficulty of the last third differs by 0.05 from that of the third before it.</p>`}
     ${order === 'movers' && html`<p class="soft">The numbers on the right are the change from the first third to the last.</p>`}
     ${
       map.rows.length > 0 && rows.length === 0

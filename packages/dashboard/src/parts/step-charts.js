@@ -1,9 +1,11 @@
-/** Charts of a run's metrics over its training steps, or over time if its trainer numbers no steps. */
+/** Charts of a run's metrics over its training steps or over time. */
 import { isSameLine } from '../chart-data.js'
 import { formatCompact, formatCount, formatDecimal, formatPercent, humanize } from '../format.js'
+import { setQuery, useQueryField } from '../hooks.js'
 import { html, useMemo } from '../html.js'
 import { Chart, ChartToolbar, MarkList, useChartTools } from './chart.js'
-import { EmptyState, ErrorMessage, Loading, Panel, StatTiles, Tile } from './common.js'
+import { EmptyState, ErrorMessage, Loading, Panel, SegmentedControl, StatTiles, Tile } from './common.js'
+import { getServerUrl } from './copy.js'
 
 const CHARTS = [
   {
@@ -60,7 +62,8 @@ const CHARTS = [
 /** `marks`: what happened to the run, from the API. */
 export function StepCharts({ run, steps, marks: all, problem }) {
   const name = run.run
-  const prepared = useMemo(() => prepareCharts(steps ?? []), [steps])
+  const [axis] = useQueryField('axis')
+  const prepared = useMemo(() => prepareCharts(steps ?? [], axis === 'time'), [steps, axis])
   const tools = useChartTools('training', { time: prepared.time, subject: name })
   const marks = useMemo(() => placeMarks(run, all ?? [], prepared.time), [run.forked_from, all, prepared.time])
   return useMemo(
@@ -77,6 +80,7 @@ function drawPanel({ steps, problem, name, prepared, marks, tools }) {
   if (x.length < 2 || x[0] === x.at(-1))
     return html`<${Panel} title="Over training"><${MarkList} marks=${marks} time=${time} /><${FirstPoint} steps=${steps} charts=${charts} /><//>`
   return html`<${Panel} title="Over training">
+    ${steps.at(-1).step !== undefined && html`<div class="filters"><${SegmentedControl} label="Axis" value=${time ? 'time' : ''} options=${{ '': 'Steps', time: 'Time' }} onChange=${(axis) => setQuery({ axis, from: '', to: '' })} /></div>`}
     <${ChartToolbar} tools=${tools} columns=${columns} name=${name} />
     <${MarkList} marks=${marks} time=${time} />
     <div class="charts">
@@ -102,9 +106,11 @@ function FirstPoint({ steps, charts }) {
 }
 
 /** x is in seconds since 1970 if the rows have times in place of steps. */
-function prepareCharts(steps) {
-  const time = steps.length > 0 && steps.every(({ step, time }) => step === undefined && time !== undefined)
+/** A group that is late may count for an earlier step, but time only goes forward. */
+function prepareCharts(steps, isTimed) {
+  const time = steps.length > 0 && steps.every((row) => row.time > 0 && (isTimed || row.step === undefined))
   const x = steps.map((row, k) => (time ? row.time : (row.step ?? k)))
+  for (let k = 1; k < x.length; k++) x[k] = Math.max(x[k], x[k - 1])
   const charts = CHARTS.map(({ series, optional, isDull = () => false, ...chart }) => {
     const wanted = typeof series === 'function' ? series(steps) : series
     const all = Object.entries(wanted).map(([name, key], color) => ({
@@ -126,7 +132,7 @@ const MARK_NAMES = {
   settings: 'settings',
   curriculum_reset: 'curriculum reset',
   rewind: 'rewind',
-  warning: 'first seen',
+  warning: 'noticed',
 }
 
 /** Over steps, what happened before the first batch has no mark. A fork has the steps of its origin up to where it begins. */
@@ -146,6 +152,7 @@ function placeMarks({ run, forked_from: origin }, marks, time) {
       ...(kind === 'warning' && {
         tone: 'bad',
         href: `${address}?${new URLSearchParams({ task })}`,
+        rewind: step > 0 && `npx reasoning-gym-server runs rewind ${run} ${step - 1} --url ${getServerUrl()}`,
       }),
     })),
   ]

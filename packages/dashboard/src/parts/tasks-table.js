@@ -9,11 +9,11 @@ import { DataTable } from './table.js'
 /** @type {[name: string, read: (row: any) => any, format: (value: any) => any][]} */
 const COLUMNS = [
   ['groups', ({ groups }) => groups, formatCount],
-  ['mean reward', ({ mean_reward }) => mean_reward, formatDecimal],
+  ['mean reward, whole run', ({ mean_reward }) => mean_reward, formatDecimal],
   ['difficulty', ({ difficulty }) => difficulty, formatDecimal],
   ['difficulty at 50%', ({ place }) => place, formatOnLadder],
   ['guess floor', ({ floor }) => floor, formatPercent],
-  ['accuracy', ({ accuracy }) => accuracy, formatPercent],
+  ['accuracy, last groups', ({ accuracy }) => accuracy, formatPercent],
   ['with signal', ({ signal, groups }) => (groups > 0 ? signal / groups : null), formatPercent],
   ['learnability', ({ learnability }) => learnability, formatDecimal],
   ['format faults', ({ faults }) => (faults ? sum(Object.values(faults)) : null), formatCount],
@@ -83,5 +83,5 @@ function Rows({ rows }) {
 
 /** Narrow tables keep the figures that say how good the answers are, and the column that sorts. */
 function columnClass(name, by) {
-  return name === by || ['mean reward', 'accuracy'].includes(name) ? 'num' : 'num from-l'
+  return name === by || ['mean reward, whole run', 'accuracy, last groups'].includes(name) ? 'num' : 'num from-l'
 }

@@ -94,6 +94,7 @@ function computeStatistics(items: SampledEvalItem[]): EvalStatistics {
   const received = verdicts.filter((verdict) => verdict !== null)
   const scored = received.filter((verdict) => verdict.score !== null)
   const formatErrors = scored.flatMap(({ fault }) => fault ?? [])
+  const lengths = received.flatMap(({ length_tokens }) => length_tokens ?? [])
   const fractionOfScored = (count: number) => (scored.length === 0 ? null : count / scored.length)
   const sum = scored.reduce((total, { score }) => total + (score ?? 0), 0)
   return {
@@ -110,7 +111,8 @@ function computeStatistics(items: SampledEvalItem[]): EvalStatistics {
     unscored: received.length - scored.length,
     missing: verdicts.length - received.length,
     truncated: received.filter(({ finish_reason }) => isCutOff(finish_reason)).length,
-    mean_tokens: meanOrNull(received.flatMap(({ length_tokens }) => length_tokens ?? [])),
+    mean_tokens: meanOrNull(lengths),
+    total_tokens: lengths.length === 0 ? null : lengths.reduce((total, length) => total + length, 0),
     ...(scored.some(({ first_score }) => first_score !== undefined) && { recovery: computeRecovery(items) }),
   }
 }

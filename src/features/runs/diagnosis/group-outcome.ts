@@ -47,6 +47,8 @@ export interface GroupOutcome {
   meanScore: number | null
   /** Guess floor of the item's difficulty under the run's scoring rule, or null if no task card has one. */
   guessFloor: number | null
+  /** Difficulty of the item, or null for a config. */
+  difficulty: number | null
   /** Mean number of tokens of the completions, or null if the trainer sent none. */
   meanLength: number | null
   /**
@@ -57,8 +59,8 @@ export interface GroupOutcome {
   permuted: AuditSums
 }
 
-const VERSION = 2
-const COUNTS_AT = 36
+const VERSION = 3
+const COUNTS_AT = 40
 const CONTROLS_AT = COUNTS_AT + MAX_COUNTED_ANSWERS * 6
 const SHOWN_AT = CONTROLS_AT + 12
 export const OUTCOME_BYTES = SHOWN_AT + MAX_SHOWN_BYTES
@@ -76,6 +78,7 @@ export function packOutcome(outcome: GroupOutcome): Buffer {
   buffer.writeFloatLE(outcome.meanScore ?? Number.NaN, 24)
   buffer.writeFloatLE(outcome.guessFloor ?? Number.NaN, 28)
   buffer.writeFloatLE(outcome.meanLength ?? Number.NaN, 32)
+  buffer.writeFloatLE(outcome.difficulty ?? Number.NaN, 36)
   outcome.counts.slice(0, MAX_COUNTED_ANSWERS).forEach(({ hash, count }, k) => {
     buffer.writeUInt32LE(hash, COUNTS_AT + 6 * k)
     buffer.writeUInt16LE(count, COUNTS_AT + 6 * k + 4)
@@ -130,6 +133,7 @@ export function unpackOutcome(record: Buffer): GroupOutcome | undefined {
     meanScore: toNullable(record.readFloatLE(24)),
     guessFloor: toNullable(record.readFloatLE(28)),
     meanLength: toNullable(record.readFloatLE(32)),
+    difficulty: toNullable(record.readFloatLE(36)),
     hackGap: { count: record.readUInt16LE(CONTROLS_AT), sum: record.readFloatLE(CONTROLS_AT + 2) },
     permuted: { count: record.readUInt16LE(CONTROLS_AT + 6), sum: record.readFloatLE(CONTROLS_AT + 8) },
   }

@@ -32,6 +32,9 @@ const MIN_FORMAT_LOSS_ERRORS = 3.8
 const MIN_FORMAT_LOSS_SHARE = 0.3
 /** Factor by which completions must have grown. */
 const MIN_GROWTH = 4
+/** Minimum number of groups at the end that have earlier ones of like difficulty, and the distance within which it is alike. */
+const MIN_LIKE_GROUPS = 10
+const LIKE_DIFFICULTY = 0.1
 
 export function listTrendWarnings(task: string, outcomes: readonly GroupOutcome[]): RunWarning[] {
   const warnings = [warnOfLuck(task, outcomes), warnOfFormatLoss(task, outcomes), warnOfGrowth(task, outcomes)]
@@ -94,12 +97,22 @@ function warnOfFormatLoss(task: string, outcomes: readonly GroupOutcome[]): RunW
 }
 
 function warnOfGrowth(task: string, outcomes: readonly GroupOutcome[]): RunWarning | undefined {
-  const [before, after] = compareEnds(outcomes, ({ meanLength }) => meanLength)
-  if (before === undefined || after === undefined || after < MIN_GROWTH * before) return undefined
+  const groups = outcomes.flatMap(({ meanLength: length, difficulty }) =>
+    length === null ? [] : { length, difficulty: difficulty ?? 0 },
+  )
+  if (groups.length < MIN_GROUPS) return undefined
+  const first = groups.slice(0, END_GROUPS)
+  // Harder items have longer answers, so that groups are compared with earlier ones that were no easier.
+  const pairs = groups.slice(-END_GROUPS).flatMap(({ length, difficulty }) => {
+    const alike = first.filter((group) => group.difficulty >= difficulty - LIKE_DIFFICULTY)
+    return alike.length === 0 ? [] : { before: mean(alike.map((group) => group.length)), after: length }
+  })
+  const [before, after] = [mean(pairs.map((pair) => pair.before)), mean(pairs.map((pair) => pair.after))]
+  if (pairs.length < MIN_LIKE_GROUPS || after < MIN_GROWTH * before) return undefined
   return {
     kind: 'length_growth',
     task,
-    why: `The mean length of the completions of ${task} grew from ${Math.round(before)} to ${Math.round(after)} tokens over ${outcomes.length} groups.`,
+    why: `The mean length of the completions of ${task} grew from ${Math.round(before)} to ${Math.round(after)} tokens over ${outcomes.length} groups, at the same difficulty.`,
   }
 }
 

@@ -18,16 +18,10 @@ import {
   describeNode,
 } from './installation-checks.ts'
 import { checkDataDirOwner, checkDisk, checkPort, checkRedis } from './redis-and-disk-checks.ts'
-import { checkKey, checkReadiness, checkTrialServer } from './server-checks.ts'
+import { checkKey, checkReadiness } from './server-checks.ts'
 
-interface DoctorCheckOptions {
-  /** URL of a server to check. Default: the server on this machine, if one runs. */
-  url?: string
-  /** Whether to also start a temporary server. */
-  start?: true
-}
-
-export async function runDoctorChecks({ url, start }: DoctorCheckOptions): Promise<Finding[]> {
+/** `url`: of a server to check. Default: the server on this machine, if one runs. */
+export async function runDoctorChecks({ url }: { url?: string }): Promise<Finding[]> {
   const settings = loadConfig()
   const programs = [
     describeNode(),
@@ -53,7 +47,6 @@ export async function runDoctorChecks({ url, start }: DoctorCheckOptions): Promi
     ...programs,
     ...places.filter((finding) => finding !== undefined),
     ...(looked === undefined ? [] : await checkServer(looked.replace(/\/$/, ''), config)),
-    ...(start ? [await checkTrialServer()] : []),
   ]
 }
 

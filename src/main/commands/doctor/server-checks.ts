@@ -1,16 +1,12 @@
-/** Checks a running server and, on request, a temporary one. */
+/** Checks a running server. */
 
 import { ApiClient, makeTolerant } from '@reasoning-gym-server/cli/api-client'
 import { CliError } from '@reasoning-gym-server/cli/cli-error'
 import { getInterruptSignal } from '@reasoning-gym-server/cli/interrupt-signal'
 import { CallerInfo } from '@reasoning-gym-server/contract/caller'
 import { type Finding, fail, ok, warn } from '@reasoning-gym-server/contract/finding'
-import { Item } from '@reasoning-gym-server/contract/item'
 import { Readiness } from '@reasoning-gym-server/contract/overview'
-import { ScoreResponse } from '@reasoning-gym-server/contract/score'
-import { z } from 'zod'
 import { errorMessage } from '../../../platform/throttled-log.ts'
-import { startTemporaryServer } from '../serve.ts'
 
 const PROBE_TIMEOUT_MS = 5000
 
@@ -72,38 +68,4 @@ function describeKeyProblem(error: unknown, key: string | undefined): string {
 
 function formatCount(workers: number): string {
   return `${workers} ${workers === 1 ? 'worker' : 'workers'}`
-}
-
-const OneItem = z.object({ items: z.tuple([Item]) })
-
-/** Starts a temporary server in its own directory, creates an item and scores an answer. */
-export async function checkTrialServer(): Promise<Finding> {
-  const started = performance.now()
-  try {
-    const own = await startTemporaryServer({})
-    try {
-      const server = new ApiClient(own.url)
-      const { items } = await server.callWithRetry(OneItem, 'POST', '/items', {
-        task: 'leg_counting',
-        seed: 42,
-      })
-      const rollouts = [{ item_id: items[0].id, completion: '<answer>100</answer>' }]
-      const { rewards } = await server.callWithRetry(ScoreResponse, 'POST', '/score', { rollouts, detail: 'rewards' })
-      if (rewards[0] !== 1)
-        return fail(
-          'Trial',
-          `a correct answer earned a reward of ${rewards[0]}`,
-          'delete .venv and start again: the library in it is not the pinned version',
-        )
-    } finally {
-      await own.stop()
-    }
-  } catch (error) {
-    getInterruptSignal().throwIfAborted()
-    return fail('Trial', 'a temporary server did not work', errorMessage(error))
-  }
-  return ok(
-    'Trial',
-    `a temporary server started, created an item and scored it in ${((performance.now() - started) / 1000).toFixed(1)} s`,
-  )
 }

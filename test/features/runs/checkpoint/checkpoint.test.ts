@@ -218,7 +218,7 @@ describe('what cannot be restored', () => {
 
   it('a checkpoint of another version is refused with a message that says so', async () => {
     const old = { engine: '0.1.25', run: 'old', origin: 'old', counters: { groups: 1 } }
-    for (const version of [2, 4]) {
+    for (const version of [1, 4]) {
       const { status, body } = await world.call('PUT', '/runs/old/checkpoint', { ...old, version })
       expect(status).toBe(400)
       expect(body.detail).toContain(`version ${version}`)

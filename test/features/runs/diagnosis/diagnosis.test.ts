@@ -30,6 +30,7 @@ function outcome(answers: (string | null)[], fields: Partial<GroupOutcome> = {})
     meanScore: 0,
     guessFloor: 0,
     meanLength: null,
+    difficulty: null,
     hackGap: NOTHING,
     permuted: NOTHING,
     ...fields,

@@ -18,6 +18,7 @@ interface Policy {
   spread?: number
   formatAt?: (group: number) => number
   lengthAt?: (group: number) => number
+  difficultyAt?: (group: number) => number
 }
 
 function play(policy: Policy, group: number, random: () => number): GroupOutcome {
@@ -39,6 +40,7 @@ function play(policy: Policy, group: number, random: () => number): GroupOutcome
     meanScore: right / ROLLOUTS,
     guessFloor: floor,
     meanLength: lengthAt?.(group) ?? null,
+    difficulty: policy.difficultyAt?.(group) ?? null,
     hackGap: NOTHING,
     permuted: NOTHING,
   }
@@ -83,6 +85,18 @@ it('a format that gets lost, and completions that grow many times over, are name
   expect(losing.format_loss).toBeLessThan(100)
   const rambling = findWarnings({ floor: 0, score: 0.6, lengthAt: (group) => 20 * 150 ** (group / 100) }, 100, 1)
   expect(rambling.length_growth).toBeLessThan(50)
+})
+
+it('completions that grow with the difficulty of the items do not ramble, and those that grow beyond it do', () => {
+  const difficultyAt = (group: number) => 0.3 + 0.006 * group
+  const longer = (group: number) => 20 * 150 ** difficultyAt(group)
+  const learning = { floor: 0, score: 0.6, difficultyAt, lengthAt: longer }
+  expect(findWarnings(learning, 100, 1).length_growth).toBeUndefined()
+  const settled = (group: number) => Math.min(0.4, difficultyAt(group))
+  const rambling = { ...learning, difficultyAt: settled, lengthAt: (group: number) => 20 * 150 ** (group / 100) }
+  expect(findWarnings(rambling, 100, 1).length_growth).toBeLessThan(70)
+  const easier = { ...rambling, difficultyAt: (group: number) => 0.9 - 0.008 * group }
+  expect(findWarnings(easier, 100, 1).length_growth).toBeLessThan(60)
 })
 
 it('lift is at least −1 and has the standard error of the mean over groups', () => {

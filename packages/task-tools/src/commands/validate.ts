@@ -7,7 +7,7 @@ import { printJson, printLine, printStatus } from '@reasoning-gym-server/cli/out
 import { formatTable, type TableCell } from '@reasoning-gym-server/cli/table'
 import type { CheckResult, TaskValidation, TruthTable } from '@reasoning-gym-server/contract/validation'
 import { type Command, Option } from 'commander'
-import { errorMessage } from '../../platform/throttled-log.ts'
+import type { TaskCheckers } from './task-checker.ts'
 
 interface ValidateOptions {
   task?: string[]
@@ -18,7 +18,7 @@ interface ValidateOptions {
   json?: true
 }
 
-export function buildValidateCommand(): Command {
+export function buildValidateCommand(checkers: TaskCheckers): Command {
   return new CliCommand('validate')
     .description(
       'Show for each task how often its verifier is right (Youden’s J), and which checks of OpenEnv’s RFC 008 fail. Figures of the library’s tasks were recorded; those of custom tasks are measured now. Needs no running server.',
@@ -41,13 +41,14 @@ export function buildValidateCommand(): Command {
       ],
       { ...EXIT_CODES, 0: 'no check of severity fail failed', 1: 'at least one such check failed' },
     )
-    .action(validateTasks)
+    .action((options: ValidateOptions) => validateTasks(options, checkers))
 }
 
-async function validateTasks(options: ValidateOptions): Promise<void> {
+async function validateTasks(options: ValidateOptions, checkers: TaskCheckers): Promise<void> {
   const isMeasured = options.path !== undefined || options.measure
   const validations: TaskValidation[] = []
-  for await (const validation of isMeasured ? measure(options) : readRecorded(options)) validations.push(validation)
+  for await (const validation of isMeasured ? measure(options, checkers) : readRecorded(options, checkers))
+    validations.push(validation)
   if (options.report !== undefined) writeReport(options.report, validations)
   if (options.json) await printJson(validations)
   else
@@ -57,27 +58,21 @@ async function validateTasks(options: ValidateOptions): Promise<void> {
   if (validations.some(({ report }) => report.verdict === 'fail')) process.exitCode = 1
 }
 
-async function* readRecorded({ task: only, scoring }: ValidateOptions): AsyncGenerator<TaskValidation> {
-  const [{ TASK_NAMES }, { Ladders }, { TaskCards }, { buildRecordedValidation }, { ENGINE_VERSION }] =
-    await Promise.all([
-      import('../../features/tasks/built-in-tasks.ts'),
-      import('../../features/tasks/ladders.ts'),
-      import('../../features/tasks/task-cards.ts'),
-      import('../../features/tasks/validation/recorded.ts'),
-      import('../../engine/version.ts'),
-    ])
-  const ladders = new Ladders()
-  const deps = { engine: { versionOf: () => ENGINE_VERSION }, ladders, cards: new TaskCards(ladders) }
-  for (const task of choose(TASK_NAMES, only)) yield buildRecordedValidation(deps, task, scoring)
+async function* readRecorded(
+  { task: only, scoring }: ValidateOptions,
+  { builtInTasks, readRecorded }: TaskCheckers,
+): AsyncGenerator<TaskValidation> {
+  for (const task of choose(builtInTasks, only)) yield await readRecorded(task, scoring)
 }
 
-async function* measure({ task: only, path, scoring }: ValidateOptions): AsyncGenerator<TaskValidation> {
-  const { TaskChecker } = await import('./task-checker.ts') // lazy: recorded figures do not need the engine
-  const { TASK_NAMES } = await import('../../features/tasks/built-in-tasks.ts')
+async function* measure(
+  { task: only, path, scoring }: ValidateOptions,
+  { builtInTasks, open }: TaskCheckers,
+): AsyncGenerator<TaskValidation> {
   const place = path !== undefined && existsSync(path) ? resolve(path) : path
-  const checker = await TaskChecker.open(place, printStatus)
+  const checker = await open(place, printStatus)
   try {
-    const names = path === undefined ? TASK_NAMES : Object.keys((await checker.list()).tasks)
+    const names = path === undefined ? builtInTasks : Object.keys((await checker.list()).tasks)
     for (const task of choose(names, only)) {
       printStatus(`Measuring ${task}`)
       yield await checker.validate(task, scoring)
@@ -100,7 +95,7 @@ function writeReport(file: string, validations: readonly TaskValidation[]): void
   try {
     writeFileSync(file, `${JSON.stringify({ validations }, undefined, 1)}\n`)
   } catch (error) {
-    throw new CliError(`The report cannot be written: ${errorMessage(error)}`)
+    throw new CliError(`The report cannot be written: ${(error as Error).message}`)
   }
   printStatus(`Wrote ${file}`)
 }

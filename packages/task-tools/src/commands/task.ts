@@ -7,31 +7,31 @@ import { formatFinding, summarizeFindings } from '@reasoning-gym-server/cli/find
 import { heading, muted, print, printJson, printLine, printNext, printStatus } from '@reasoning-gym-server/cli/output'
 import type { Finding } from '@reasoning-gym-server/contract/finding'
 import type { Command } from 'commander'
-import { errorMessage } from '../../platform/throttled-log.ts'
+import type { TaskCheckers } from './task-checker.ts'
 
 const TEMPLATE_FOLDER = join(import.meta.dirname, 'task-template')
 const TASK_NAME = /^[a-z][a-z0-9_]{0,63}$/
 const NAME_WIDTH = 11
 
-export function buildTaskCommand(): Command {
+export function buildTaskCommand(checkers: TaskCheckers): Command {
   return new CliCommand('task')
     .description('Write a custom task, and check it before you train on it.')
-    .addCommand(buildTaskNewCommand())
-    .addCommand(buildTaskCheckCommand())
+    .addCommand(buildTaskNewCommand(checkers))
+    .addCommand(buildTaskCheckCommand(checkers))
     .examples(['reasoning-gym-server task new my_task', 'reasoning-gym-server task check tasks'])
 }
 
-function buildTaskNewCommand(): Command {
+function buildTaskNewCommand({ builtInTasks }: TaskCheckers): Command {
   return new CliCommand('new')
     .summary('Write a working example of a task, with its test')
     .description('Write a working example of a task, with a curriculum and a test, for you to change.')
     .argument('<name>', 'name of the task: lowercase letters, digits and underscores')
     .option('--path <directory>', 'directory to write the files to', 'tasks')
     .examples(['reasoning-gym-server task new my_task', 'reasoning-gym-server task new my_task --path ./more-tasks'])
-    .action((name: string, { path }: { path: string }) => writeTask(name, path))
+    .action((name: string, { path }: { path: string }) => writeTask(name, path, builtInTasks))
 }
 
-function buildTaskCheckCommand(): Command {
+function buildTaskCheckCommand(checkers: TaskCheckers): Command {
   return new CliCommand('check')
     .summary('Check custom tasks before you train on them')
     .description(
@@ -45,14 +45,13 @@ function buildTaskCheckCommand(): Command {
       0: 'every check passed, possibly with warnings',
       1: 'at least one check failed',
     })
-    .action(checkTasks)
+    .action((path: string, options: CheckOptions) => checkTasks(path, options, checkers))
 }
 
-async function writeTask(name: string, folder: string): Promise<void> {
+async function writeTask(name: string, folder: string, builtInTasks: readonly string[]): Promise<void> {
   if (!TASK_NAME.test(name))
     throw new CliError(`${name} is no task name: use lowercase letters, digits and underscores`, { exitCode: 2 })
-  const { BUILT_IN_TASKS } = await import('../../features/tasks/built-in-tasks.ts')
-  if (name in BUILT_IN_TASKS)
+  if (builtInTasks.includes(name))
     throw new CliError(`The library has a task named ${name}. Choose another name`, { exitCode: 2 })
   const className = name.replace(/(?:^|_)([a-z0-9])/g, (_, first: string) => first.toUpperCase()).replaceAll('_', '')
   const files = ['my_task.py', 'test_my_task.py'].map((file) => ({
@@ -64,7 +63,7 @@ async function writeTask(name: string, folder: string): Promise<void> {
     mkdirSync(folder, { recursive: true })
     for (const { path, text } of files) writeFileSync(path, text, { flag: 'wx' })
   } catch (error) {
-    throw new CliError(`The task cannot be written: ${errorMessage(error)}`)
+    throw new CliError(`The task cannot be written: ${(error as Error).message}`)
   }
   for (const { path } of files) await printLine(path)
   const next = [
@@ -88,11 +87,10 @@ interface CheckReport {
   tasks: Record<string, { file: string; code_hash: string; findings: Finding[] }>
 }
 
-async function checkTasks(path: string, { task: only, json }: CheckOptions): Promise<void> {
-  const { TaskChecker } = await import('./task-checker.ts') // lazy: other commands do not need the engine
+async function checkTasks(path: string, { task: only, json }: CheckOptions, checkers: TaskCheckers): Promise<void> {
   if (existsSync(path) && statSync(path).isFile() && !path.endsWith('.py'))
     throw new CliError(`${path} is no Python file`, { exitCode: 2 })
-  const checker = await TaskChecker.open(existsSync(path) ? resolve(path) : path, printStatus)
+  const checker = await checkers.open(existsSync(path) ? resolve(path) : path, printStatus)
   try {
     const { tasks, problems } = await checker.list()
     const names = Object.keys(tasks).filter((name) => only === undefined || name === only)
