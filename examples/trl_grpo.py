@@ -20,7 +20,7 @@ from reasoning_gym_client import Client, ReasoningGymError
 from reasoning_gym_client.integrations.rg_trl import lazy_items, make_reward, rewind_callback
 
 GROUP_SIZE = 4
-ITEMS_PER_STEP = 8  # items that are requested together, so the difficulty can change after as many
+ITEMS_PER_STEP = 8  # the difficulty can change after as many
 
 
 def tiny_model(texts):
@@ -69,7 +69,7 @@ def make_trainer(run, model, tokenizer, steps, output, **settings):
         args=config,
         reward_funcs=make_reward(stop_tokens=[tokenizer.eos_token_id]),
         callbacks=[rewind_callback(run)],
-        train_dataset=lazy_items(run, per_step=ITEMS_PER_STEP),
+        train_dataset=lazy_items(run),
     )
 
 

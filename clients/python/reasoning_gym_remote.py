@@ -152,7 +152,7 @@ def _split(messages: List[Any]) -> "tuple[Optional[str], str]":
 _servers: "dict[tuple[Any, ...], TrainerClient]" = {}
 
 
-def _server(config: ReasoningGymTaskConfig, per_step: Optional[int] = None) -> TrainerClient:
+def _server(config: ReasoningGymTaskConfig, per_step: int = 64) -> TrainerClient:
     """The client of this process for a URL and run, shared by all tasks, which are pickled to other processes."""
     key = (config.url, config.run, config.deadline_s, per_step)
     if key not in _servers:

@@ -279,15 +279,21 @@ class Runs(unittest.TestCase):
         ):
             callback = rg_trl.rewind_callback(run.name)
             state = types.SimpleNamespace(global_step=0, is_world_process_zero=True)
-            callback.on_train_begin(None, state, None)
+            args = types.SimpleNamespace(generation_batch_size=16, num_generations=2)
+            callback.on_train_begin(args, state, None)
+            items = rg_trl._take(run.name, [0, 1, 2, 3])
+            self.assertEqual(run.get()["progress"]["items"], 8)  # as many prompts as TRL samples at once
             for step in (1, 2, 3):
-                item = run.positions(1)[step]
+                item = items[step]
                 run.post(item["id"], [{"completion": "a"}], group_id=str(step), wait_s=60)
                 state.global_step = step
                 callback.on_step_end(None, state, None)
+            self.assertEqual([row["step"] for row in run.metrics()], [1, 2, 3])
+            self.assertEqual(run.get()["progress"]["step"], 3)
             state.global_step = 1
-            callback.on_train_begin(None, state, None)
+            callback.on_train_begin(args, state, None)
         self.assertEqual(run.get()["progress"]["groups"], 1)
+        self.assertEqual(run.get()["progress"]["step"], 1)
 
     def test_a_position_has_one_item_in_every_process(self) -> None:
         positions = self.run_.positions(per_step=4)

@@ -38,6 +38,10 @@ describe.concurrent('the Python client', { timeout: 180_000 }, () => {
     expect(await unittest('wire_test')).toMatch(/\nOK/)
   })
 
+  it('gives shuffled rows the next items of a run', async () => {
+    expect(await unittest('rows_test')).toMatch(/\nOK/)
+  })
+
   it('for asyncio does the same', async () => {
     expect(await unittest('async_test')).toMatch(/\nOK/)
   })

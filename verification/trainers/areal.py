@@ -33,7 +33,10 @@ class Engine:
     """Says the given completions, one after the other; `prompts` is what it was asked."""
 
     def __init__(self, *completions):
-        self.completions, self.prompts = list(completions), []
+        self.completions, self.prompts, self.version = list(completions), [], 0
+
+    def get_version(self):
+        return self.version
 
     async def agenerate(self, request):
         self.prompts.append(bytes(request.input_ids).decode())
@@ -82,11 +85,15 @@ async def prove_workflow():
     same("unscored in a group: left out", await play(stuck, right, unscored["completion"], "x", right), [1.0, 0.0, 1.0])
     for down_s in (20, 45, 80):
         await outage(down_s)
-    engine = Engine(*["<answer>no idea</answer>"] * 4)
-    rollouts = [await make_workflow().arun_episode(engine, {"position": k}) for k in range(4)]
-    same("positions: rewarded", [rollout["rewards"].tolist() for rollout in rollouts], [[0.0]] * 4)
-    same("positions: prompts differ", len(set(engine.prompts)), 4)
+    engine = Engine(*["<answer>no idea</answer>"] * 8 * SIZE)
+    before = count_groups()
+    for engine.version in (0, 1):  # passes over the rows
+        rollouts = await asyncio.gather(*(make_workflow(SIZE).arun_episode(engine, {"position": k}) for k in range(4)))
+        until(count_groups, lambda groups: groups >= before + 4 * (engine.version + 1))
+    same("rows: rewarded", [rollout["rewards"].tolist() for rollout in rollouts], [[0.0] * SIZE] * 4)
+    same("rows: one item for each group, in each pass others", sorted(map(engine.prompts.count, {*engine.prompts})), [SIZE] * 8)
     check("a rollout has AReaL's tensors", isinstance(rollouts[0]["loss_mask"], torch.Tensor))
+    same("the version of the weights is the step of the run", [row["step"] for row in admin.run(run).metrics()][-1], 1)
 
     from reasoning_gym_client.integrations import rg_areal
 

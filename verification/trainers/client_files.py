@@ -38,7 +38,11 @@ async def skyrl():
     await prove(score, unscored_reward=give_task_a_mean())
     await prove_group(score)
     await prove_means(score)
-    same_items([make(position=k // SIZE).init(QUESTION)[1]["item_id"] for k in range(4 * SIZE)])
+    for _ in range(2):  # passes over the rows
+        episodes = [make(position=k // SIZE) for k in range(4 * SIZE)]
+        same_items([episode.init(QUESTION)[1]["item_id"] for episode in episodes])
+        for episode in episodes:
+            episode.step("<answer>no idea</answer>")
 
 
 def give_task_a_mean():
@@ -75,7 +79,9 @@ async def openrlhf_agent():
     await prove(score, unscored_reward=give_task_a_mean())
     await prove_group(score)
     await prove_means(score)
-    same_items([(await execute(str(k // SIZE), "<answer>?</answer>"))["label"] for k in range(4 * SIZE)])
+    for _ in range(2):  # passes over the rows
+        found = await asyncio.gather(*(execute(str(k // SIZE), "<answer>?</answer>") for k in range(4 * SIZE)))
+        same_items([one["label"] for one in found])
 
 
 async def swift():
@@ -90,8 +96,9 @@ async def swift():
     import_external_file(str(INTEGRATIONS / "rg_swift.py"))
     function = orms["reasoning_gym"](args=types.SimpleNamespace(num_generations=SIZE))
 
-    def rewards(*pairs):
-        return [float(value) for value in compute_rewards_per_func(to_samples(pairs), [function], [None], torch.device("cpu"))[:, 0]]
+    def rewards(*pairs, state=None):
+        found = compute_rewards_per_func(to_samples(pairs), [function], [None], torch.device("cpu"), state)
+        return [float(value) for value in found[:, 0]]
 
     def to_samples(pairs):
         samples = []
@@ -121,6 +128,11 @@ async def swift():
     advantages, _ = compute_advantages(components, torch.tensor([1.0, 0.5, 1.0, 1.0]), SIZE, "grpo", "gdpo")
     check("components: swift's GDPO gives the unscored one an advantage of 0", abs(advantages[3]) < 1e-6 < advantages[0], advantages)
     check("all hang: the mean of the task", mean > 0 and all(abs(value - mean) < 1e-6 for value in found), found)
+    for step, resumes in ((0, False), (1, False), (2, False), (1, True)):
+        if resumes:  # from the checkpoint of step 1
+            function = orms["reasoning_gym"](args=types.SimpleNamespace(num_generations=SIZE))
+        rewards(*[(stuck, "<answer>x</answer>")] * SIZE, state=types.SimpleNamespace(global_step=step))
+        same("the step of ms-swift is the step of the run", progress()["step"], step)
 
 
 use_environment(run)

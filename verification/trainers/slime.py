@@ -20,6 +20,7 @@ from plugin_contracts._shared import install_stubs
 install_stubs(with_sglang_router=True)  # slime's own stand-ins for ray and the router, which need GPUs
 
 from slime.rollout.rm_hub import async_rm, batched_async_rm
+from slime.rollout.sample_hooks import set_current_rollout_id
 from slime.utils.misc import load_function
 from slime.utils.types import Sample
 
@@ -82,14 +83,23 @@ async def groups():
     taken = source.get_samples(4)
     same("live items: the items of the run", [group[0].label for group in taken], by_position(0, 4))
     same("live items: one item for each group", {len({one.label for one in group}) for group in taken}, {1})
+    set_current_rollout_id(8)
     source.save(7)
-    resumed = load_function(f"{FILE}.LiveItems")(args)
-    resumed.load(7)
-    same("live items: resume", [group[0].label for group in resumed.get_samples(2)], by_position(4, 2))
+    later = [group[0].label for group in source.get_samples(2)]
+    same("live items: resume after a crash", load_source(args, 7), later)
+    set_current_rollout_id(None)
+    same("the rollout ID is the step of the run", progress()["step"], 7)
     rewards = [await batched_async_rm(args, [answered(one, k) for k, one in enumerate(group)]) for group in taken]
     same("rewards of whole groups", {len(group) for group in rewards}, {SIZE})
     so_far = until(progress, lambda run: run["groups"] >= 4)
     same("group: each counts once", (so_far["groups"], so_far["rollouts"]), (4, 4 * SIZE))
+
+
+def load_source(args, rollout_id):
+    """The items that a source gives next which was loaded from a saved rollout."""
+    resumed = load_function(f"{FILE}.LiveItems")(args)
+    resumed.load(rollout_id)
+    return [group[0].label for group in resumed.get_samples(2)]
 
 
 async def unscored_in_a_group():

@@ -6,6 +6,7 @@ A random model is always wrong, so `rollout_func` puts known completions in its 
 import asyncio
 import math
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -158,7 +159,7 @@ def training_with_components():
         model=model,
         processing_class=tokenizer,
         reward_funcs=rg_trl.component_rewards(),
-        train_dataset=rg_trl.lazy_items(name, per_step=2),
+        train_dataset=rg_trl.lazy_items(name),
         args=GRPOConfig(
             output_dir=folder,
             max_steps=1,
@@ -195,6 +196,27 @@ def normalize(values):
     return [(value - mean) / (math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1)) + 1e-4) for value in values]
 
 
+def training_that_resumes():
+    """A trainer that has lost two steps and goes on from its checkpoint gets their items again; nothing counts twice."""
+    name = f"{run}-resumed"
+    admin.run(name).put(preset="clean", tasks=["chain_sum"], group_size=GROUP_SIZE, buffer=False)
+    model, tokenizer = tokenizer_and_model()
+    settings = {**TRAINING, "save_strategy": "steps", "save_steps": 2, "num_iterations": 2, "per_device_train_batch_size": 2 * GROUP_SIZE}
+    asked = []
+
+    def complete(item):
+        asked.append(item["id"])
+        return [f"<answer>{item['answer']}</answer>", "<answer>no idea</answer>"] * (GROUP_SIZE // 2)
+
+    speak(make_trainer(name, model, tokenizer, 4, f"{folder}/resumed", **settings), complete).train()
+    same("resume: two prompts for two steps", len(asked), 4)
+    same("resume: the steps of TRL", (progress(name)["step"], [row["step"] for row in admin.run(name).metrics()]), (4, [1, 3]))
+    shutil.rmtree(f"{folder}/resumed/checkpoint-4")
+    speak(make_trainer(name, model, tokenizer, 4, f"{folder}/resumed", **settings), complete).train(resume_from_checkpoint=True)
+    same("resume: the same items again", asked[4:], asked[2:4])
+    same("resume: counted once", (progress(name)["groups"], progress(name)["step"]), (4, 4))
+
+
 def training_with_an_environment():
     """Items come through `environment_factory`; the members of a group must get the same one."""
     name = f"{run}-environment"
@@ -211,7 +233,7 @@ def training_with_an_environment():
         model=model,
         processing_class=tokenizer,
         reward_funcs=reward,
-        environment_factory=rg_trl.environment(name, per_step=4),
+        environment_factory=rg_trl.environment(name),
         train_dataset=rg_trl.positions(),
         args=GRPOConfig(
             output_dir=folder,
@@ -251,7 +273,7 @@ def training_with_feedback():
         processing_class=tokenizer,
         reward_funcs=rg_trl.reward,
         callbacks=[rg_trl.rewind_callback(name), Watcher()],
-        train_dataset=rg_trl.lazy_items(name, per_step=2),
+        train_dataset=rg_trl.lazy_items(name),
         args=SDPOConfig(
             output_dir=folder,
             max_steps=1,
@@ -315,6 +337,7 @@ if __name__ == "__main__":
     training_with_a_curriculum()
     training_with_unscored_rollouts()
     training_with_components()
+    training_that_resumes()
     training_with_an_environment()
     training_with_feedback()
     training_as_the_readme_says()

@@ -86,9 +86,14 @@ def live_prompts():
     responses = [(info, f"<answer>{k}</answer>") for info in infos for k in range(SIZE)]
     got = asyncio.run(rewards(manager("naive"), responses))
     same("group: every response has its reward", len(got), len(responses))
-    counted = until(progress, lambda so_far: so_far["groups"] >= len(infos))
+    counted = until(progress, lambda so_far: so_far["scored_groups"] >= len(infos))
     same("group: one for each prompt", counted["groups"], len(infos))
     same("group: each response once", counted["rollouts"], len(responses))
+    lost = [dataset[k]["extra_info"]["item_id"] for k in (8, 16)]
+    same("the step of the run is the last one that verl has ended", progress()["step"], 2)
+    resumed = dataset_class(data_files=[run], tokenizer=Bytes(), config=config)
+    same("resume from step 1: the same items", [resumed[k]["extra_info"]["item_id"] for k in (8, 16)], lost)
+    same("resume from step 1: its groups count once", progress()["groups"], len(infos))
 
 
 def ids_by_position(count):

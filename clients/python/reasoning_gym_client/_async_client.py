@@ -18,6 +18,7 @@ from typing import (
     Callable,
     Dict,
     List,
+    Literal,
     Mapping,
     Optional,
     Sequence,
@@ -877,7 +878,7 @@ class AsyncRun:
         count: Optional[int] = None,
         *,
         step: Optional[int] = None,
-        position: Optional[int] = None,
+        position: Union[int, Literal["next"], None] = None,
         rank: Optional[int] = None,
         ranks: Optional[int] = None,
         timeout_s: float = 0,
@@ -888,7 +889,8 @@ class AsyncRun:
             count: Number of items. Default: 1, or all items of the step.
             step: Returns the items of this step, which are the same for every caller. The first call for a step sets its
                 `count`; another `count` raises Problem `step_conflict`.
-            position: Returns the items from this position on, which never change while the run exists. See Positions.
+            position: Returns the items from this position on, which never change while the run exists. See Positions. "next": from
+                the first position after all that are in use, for one caller.
             rank: Returns only the share of this rank, with `step`.
             ranks: Number of ranks.
             timeout_s: Time in seconds to wait for items.

@@ -20,6 +20,7 @@ from typing import (
     Iterable,
     Iterator,
     List,
+    Literal,
     Mapping,
     Optional,
     Sequence,
@@ -885,7 +886,7 @@ class Run:
         count: Optional[int] = None,
         *,
         step: Optional[int] = None,
-        position: Optional[int] = None,
+        position: Union[int, Literal["next"], None] = None,
         rank: Optional[int] = None,
         ranks: Optional[int] = None,
         timeout_s: float = 0,
@@ -896,7 +897,8 @@ class Run:
             count: Number of items. Default: 1, or all items of the step.
             step: Returns the items of this step, which are the same for every caller. The first call for a step sets its
                 `count`; another `count` raises Problem `step_conflict`.
-            position: Returns the items from this position on, which never change while the run exists. See Positions.
+            position: Returns the items from this position on, which never change while the run exists. See Positions. "next": from
+                the first position after all that are in use, for one caller.
             rank: Returns only the share of this rank, with `step`.
             ranks: Number of ranks.
             timeout_s: Time in seconds to wait for items.

@@ -15,6 +15,7 @@ from typing import Any, Awaitable, Callable, Dict, List, Mapping, Optional, Sequ
 from ._client import Client, Positions, Run
 from ._errors import Problem
 from ._models import Message, Verdict
+from ._rows import RowItems
 
 
 #: The components of a reward, and the weight of each in it: reward = correct + length_penalty + try_discount.
@@ -28,7 +29,6 @@ class TrainerClient:
     REASONING_GYM_URL       address of the server, which may contain the key
     REASONING_GYM_API_KEY   key, if the address has none
     REASONING_GYM_RUN       run whose settings apply and which counts the completions; without it they are only scored
-    REASONING_GYM_PER_STEP  prompts of one training step (64): see Positions
 
     While the server is down, calls are retried for `deadline_s` seconds and then raise. A completion that the server cannot score
     gets a verdict with status `unscored`. The client opens connections when it needs them, and can be pickled.
@@ -41,7 +41,7 @@ class TrainerClient:
         url: Optional[str] = None,
         api_key: Optional[str] = None,
         run: Optional[str] = None,
-        per_step: Optional[int] = None,
+        per_step: int = 64,
         deadline_s: float = 600.0,
     ) -> None:
         timeout_s = min(60.0, deadline_s)  # a shorter timeout would only add load
@@ -55,9 +55,10 @@ class TrainerClient:
             connect_for_s=deadline_s,  # a rank may start before the server
         )
         self.run_name = run or os.environ.get("REASONING_GYM_RUN") or None
-        self.per_step = per_step or int(os.environ.get("REASONING_GYM_PER_STEP") or 64)
+        self.per_step = per_step
         self.deadline_s = deadline_s
         self._positions: Optional[Positions] = None
+        self._rows: Optional[RowItems] = None
         self._settings: Mapping[str, Any] = {}
 
     def __repr__(self) -> str:
@@ -76,6 +77,13 @@ class TrainerClient:
         if self._positions is None:
             self._positions = self.run.positions(self.per_step, timeout_s=self.deadline_s)
         return self._positions
+
+    @property
+    def rows(self) -> RowItems:
+        """The items of the run for rows that come in any order. Raises ValueError if no run is set."""
+        if self._rows is None:
+            self._rows = RowItems(self.run, self.deadline_s)
+        return self._rows
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -101,12 +109,6 @@ class TrainerClient:
             return None
         feedback = verdict.get("feedback") or {"text": "The answer is wrong."}
         return str(self.settings["retry_prompt"]).replace("{feedback}", feedback["text"])
-
-    def item_id(self, row: Mapping[str, Any]) -> str:
-        """Returns the `item_id` of a data row, or the ID of the item at its `position`, or "" if the row has neither."""
-        if row.get("item_id"):
-            return str(row["item_id"])
-        return "" if row.get("position") is None else self.positions[int(row["position"])]["id"]
 
     def check(self) -> None:
         """Raises Problem if the key is wrong or the run does not exist."""
@@ -144,20 +146,24 @@ def _resume_id() -> Optional[str]:
 class StepWatch:
     """Follows the steps of a trainer that reads a data set in order, for a process that only sees which step is read.
 
-    The run ends each step when the next one begins. If the first step that is read is not 0, or steps are left out, the trainer
-    has resumed, and the run is rewound.
+    The run ends each step when the next one begins. If the first step that is read is not `first`, or steps are left out, the
+    trainer has resumed, and the run is rewound. With `alone=False`, for one of several processes, of which some may begin later,
+    the trainer has resumed only if the run has ended that step before.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, first: int = 0, *, alone: bool = True) -> None:
         self.run = run
-        self.last = -1
+        self.alone = alone
+        self.last = first - 1
+        self._is_new = True
 
     def begin(self, step: int) -> None:
-        """Call it before the items of a step are requested. Steps count from 0."""
+        """Call it before the items of a step are requested."""
         if step <= self.last:
             return
-        resumed, self.last = step > self.last + 1, step
-        if resumed:
+        left_out, is_new = step > self.last + 1, self._is_new
+        self.last, self._is_new = step, False
+        if left_out if self.alone else is_new and 0 < step <= (self.run.get()["progress"]["step"] or 0):
             resume_run(self.run, step - 1)
         elif step > 0:
             self.run.end_step(step - 1)

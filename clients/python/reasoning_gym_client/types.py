@@ -1329,7 +1329,7 @@ class RunProgress(TypedDict):
     """Number of scored groups that wait for a batch."""
 
     step: Union[int, None]
-    """Latest step that has a batch; null before the first batch."""
+    """Latest step that has a batch or, without batches, that the trainer has named."""
 
     stale_groups: int
     """Number of groups dropped for their policy lag (`max_policy_lag`)."""
@@ -1441,7 +1441,7 @@ class RunSummaryProgress(TypedDict):
     """Number of scored groups that wait for a batch."""
 
     step: Union[int, None]
-    """Latest step that has a batch; null before the first batch."""
+    """Latest step that has a batch or, without batches, that the trainer has named."""
 
 
 class RunTask(TypedDict):

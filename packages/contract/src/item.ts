@@ -95,9 +95,11 @@ const PositionItemsRequest = z
     run: RunName.default(DEFAULT_RUN).describe(
       'Run to take the items of. Only the run `default` is created if it does not exist.',
     ),
-    position: Count.describe(
-      'First position in the run’s item sequence, counted from 0. It must be below 134,217,728 and at most 1,048,576 beyond the positions in use.',
-    ),
+    position: z
+      .union([Count, z.literal('next')])
+      .describe(
+        'First position in the run’s item sequence, counted from 0. It must be below 134,217,728 and at most 1,048,576 beyond the positions in use. `next`: the first one after all positions in use. Each call takes new ones; send an `Idempotency-Key` if you retry.',
+      ),
     count: ItemCount.describe('Number of items, from positions `position`, `position` + 1, ….'),
     ...RankSliceFields,
   })

@@ -166,7 +166,7 @@ const RunProgress = z
     queued_groups: Count.describe('Number of groups that wait to be scored.'),
     open_groups: Count.describe('Number of open groups, which are still collecting samples.'),
     buffered_groups: Count.describe('Number of scored groups that wait for a batch.'),
-    step: Count.nullable().describe('Latest step that has a batch; null before the first batch.'),
+    step: Count.nullable().describe('Latest step that has a batch or, without batches, that the trainer has named.'),
     stale_groups: Count.describe('Number of groups dropped for their policy lag (`max_policy_lag`).'),
     no_signal: z
       .strictObject({

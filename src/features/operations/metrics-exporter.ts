@@ -216,6 +216,7 @@ async function collectRunGauges(
     buffered: countBatchableRollouts(backlog, settings),
     queued: backlog.queuedRollouts,
   }
+  const step = run.counters.step ?? run.counters.named_step
   const oldestQueuedS = oldestPendingAt === undefined ? 0 : (redisNow() - oldestPendingAt) / 1000
   return [
     ...Object.entries(groupCounts).map(([state, count]) => fleetGauge('rgs_run_groups', { ...labels, state }, count)),
@@ -224,7 +225,7 @@ async function collectRunGauges(
     ),
     fleetGauge('rgs_run_bytes', labels, backlog.bytes),
     fleetGauge('rgs_run_oldest_queued_seconds', labels, oldestQueuedS),
-    ...(run.counters.step === undefined ? [] : [fleetGauge('rgs_run_step', labels, run.counters.step)]),
+    ...(step === undefined ? [] : [fleetGauge('rgs_run_step', labels, step)]),
     ...runRecord
       .listMetrics(run.counters)
       .map(([counter, count]) => fleetGauge('rgs_run_counts', { ...labels, counter }, count)),

@@ -179,7 +179,7 @@ export class MetricsRepository {
 
   /**
    * Lists the steps of a run or, if its groups belong to no step, its blocks: `of_samples` only those of a run whose
-   * trainer sends single samples, which never have steps.
+   * trainer sends single samples, which may have no steps.
    */
   async list({ name, epoch, counters }: StoredRun, wanted: { blocks: 'any' | 'of_samples' }): Promise<SumIndex> {
     const { metricSteps, metricBlocks, groupSizes } = this.#keys.forRun(name, epoch)

@@ -160,7 +160,7 @@ export class RunPages {
     const outcomes = isOpen ? await taskStatistics.readRecentOutcomes(run) : {}
     const latest = await this.#readLatest(run)
     const warnings = [...latest.warnings, ...listSampleWarnings(backlog.groupSizes, run.settings.group_size)]
-    const { items = 0, groups = 0, rollouts = 0, scored_groups = 0, failed_groups = 0, step = null } = run.counters
+    const { items = 0, groups = 0, rollouts = 0, scored_groups = 0, failed_groups = 0 } = run.counters
     const { reward = 0, scored_rollouts = 0, last_scored_at } = run.counters
     return {
       run: run.name,
@@ -177,7 +177,7 @@ export class RunPages {
         queued_groups: backlog.queuedGroups,
         open_groups: backlog.openGroups,
         buffered_groups: backlog.bufferedGroups,
-        step,
+        step: run.counters.step ?? run.counters.named_step ?? null,
       },
       tasks,
       tags: run.settings.tags,

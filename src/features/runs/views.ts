@@ -173,7 +173,7 @@ function buildRunView(
       queued_groups: backlog.queuedGroups,
       open_groups: backlog.openGroups,
       buffered_groups: backlog.bufferedGroups,
-      step: counters.step ?? null,
+      step: counters.step ?? counters.named_step ?? null,
       stale_groups: count('stale_groups'),
       no_signal: {
         easy: count('no_signal_easy'),

@@ -261,10 +261,14 @@ def closes_once(before, wanted, name=run):
     same("group closes once", until(lambda: count_groups(name) - before, lambda groups: groups >= wanted), wanted)
 
 
+seen = set()
+
+
 def same_items(ids):
-    """`ids`: what the members of four groups got, each group for a position of its own."""
-    same("positions: one item for each group", [len(set(ids[k : k + SIZE])) for k in range(0, 4 * SIZE, SIZE)], [1] * 4)
-    same("positions: groups get different items", len(set(ids)), 4)
+    """`ids`: what the members of four groups got, each group for a row of its own. Another call is another pass over the rows."""
+    same("rows: one item for each group", [len(set(ids[k : k + SIZE])) for k in range(0, 4 * SIZE, SIZE)], [1] * 4)
+    same("rows: groups get different items, in each pass others", len({*ids} - seen), 4)
+    seen.update(ids)
 
 
 def command(program):

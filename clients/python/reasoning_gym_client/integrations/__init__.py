@@ -5,6 +5,6 @@ command prints the directory:
 
     python -c "import reasoning_gym_client.integrations as files; print(files.__path__[0])"
 
-The integrations read REASONING_GYM_URL, REASONING_GYM_API_KEY, REASONING_GYM_RUN and REASONING_GYM_PER_STEP from the environment
+The integrations read REASONING_GYM_URL, REASONING_GYM_API_KEY and REASONING_GYM_RUN from the environment
 of every process that loads them. See `reasoning_gym_client.TrainerClient`.
 """

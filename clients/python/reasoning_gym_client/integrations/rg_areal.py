@@ -5,8 +5,9 @@
         workflow_kwargs={"gconfig": config.gconfig, "tokenizer": config.tokenizer_path},
     )
 
-Rows have `item_id` beside their prompt (`GET /dataset.jsonl?format=hf`). For live items, use rows with only a `position`: every
-process gets the same item for the same position.
+Rows have `item_id` beside their prompt (`GET /dataset.jsonl?format=hf`). For live items, use rows with only a `position`, such as
+their number: a row takes the run's next item each time it is read. AReaL's version of the weights is the step of the run. If
+AReaL recovers from an earlier version, the run is rewound to it.
 
 A rollout that could not be scored is rejected: AReaL trains on the other rollouts of its group. While the server is down, calls
 are retried for 10 minutes (REASONING_GYM_DEADLINE_S); then the exception rejects the rollout, too. A wrong key or run raises when the
@@ -21,15 +22,18 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 from typing import Any, Dict, Optional
 
 from areal.workflow.rlvr import RLVRWorkflow
 
-from reasoning_gym_client import TrainerClient, Unscored, in_thread, require_reward, strip_special_tokens
+from reasoning_gym_client import StepWatch, TrainerClient, Unscored, in_thread, require_reward, strip_special_tokens
 
 log = logging.getLogger("reasoning_gym_client.areal")
 
 _server: Optional[TrainerClient] = None
+_steps: Optional[StepWatch] = None
+_lock = threading.Lock()
 
 
 def server() -> TrainerClient:
@@ -38,6 +42,15 @@ def server() -> TrainerClient:
     if _server is None:
         _server = TrainerClient("areal", deadline_s=float(os.environ.get("REASONING_GYM_DEADLINE_S", "600")))
     return _server
+
+
+def begin_step(version: int) -> None:
+    """Tells the run the version of the weights. Other processes do the same."""
+    global _steps
+    with _lock:  # no item is requested before the run is rewound
+        if _steps is None:
+            _steps = StepWatch(server().run, alone=False)
+        _steps.begin(version)
 
 
 class ReasoningGymWorkflow(RLVRWorkflow):
@@ -51,7 +64,9 @@ class ReasoningGymWorkflow(RLVRWorkflow):
     async def arun_episode(self, engine: Any, data: Dict[str, Any]) -> Optional[Dict[str, Any]]:
         """One rollout, or None if it could not be scored. Raises Unreachable or Problem if the server is down."""
         if not data.get("item_id") and data.get("position") is not None:
-            item = await in_thread(server().positions.__getitem__, int(data["position"]))
+            row = server().rows.begin(data["position"])  # the other rollouts of the group get its item while this one runs
+            await in_thread(begin_step, int(engine.get_version()))
+            item = await in_thread(row.get)
             data = {**data, "item_id": item["id"], "messages": item["messages"]}
         try:
             rollout: Optional[Dict[str, Any]] = await super().arun_episode(engine, data)

@@ -1,18 +1,17 @@
 """An agent file for OpenRLHF with items from the run's curriculum, in place of a fixed data set, and their rewards.
 
-    export REASONING_GYM_URL=http://trainer:KEY@host:8000 REASONING_GYM_RUN=my-run REASONING_GYM_PER_STEP=128
+    export REASONING_GYM_URL=http://trainer:KEY@host:8000 REASONING_GYM_RUN=my-run
     python rg_openrlhf.py 100000 > rows.jsonl
     … --train.agent_func_path rg_openrlhf.py \\
       --data.prompt_dataset rows.jsonl --data.input_key prompt --data.label_key label
 
 The label of a row is one of two things. All samples of a row get the same item.
 
-* A position in the run's sequence (a number): the item at this position, with the chat template applied, replaces the prompt of the
-  row.
+* A number: the row takes the run's next item each time it is read. The item, with the chat template applied, replaces the prompt.
 * An item ID: the prompt stays as it is. Use the rows of `GET /dataset.jsonl?format=openrlhf` with
   `--data.label_key item_id --data.apply_chat_template`.
 
-Set REASONING_GYM_PER_STEP to the value of `--rollout.batch_size`.
+OpenRLHF does not tell an agent its step. So the run has none, and cannot be rewound when OpenRLHF resumes.
 
 OpenRLHF has no mask, and an exception or None ends the training. So a rollout that could not be scored gets the mean reward of its
 complete group, or else of its task in the run so far, and `unscored` is 1 in the logs. While there is no such mean, without a run, and
@@ -33,7 +32,7 @@ from reasoning_gym_client import Item, TrainerClient, in_thread, require_reward,
 
 if __name__ == "__main__":  # writes the rows, without OpenRLHF
     for position in range(int(sys.argv[1]) if len(sys.argv) > 1 else 100_000):
-        print(json.dumps({"prompt": f"position {position}", "label": str(position)}))
+        print(json.dumps({"prompt": f"row {position}", "label": str(position)}))
     sys.exit(0)
 
 from openrlhf.utils.agent import AgentInstanceBase, MultiTurnAgentExecutor
@@ -93,9 +92,10 @@ class AgentExecutor(MultiTurnAgentExecutor):
         llm_engine: Any,
         images: Optional[List[Any]] = None,
     ) -> Dict[str, Any]:
-        """Runs one rollout. A label that is a number is the position of the item; the label of the result is the item ID."""
+        """Runs one rollout. The label of the result is the item ID."""
         if isinstance(label, int) or str(label).isdecimal():
-            item: Item = await in_thread(server.positions.__getitem__, int(label))
+            row = server.rows.begin(str(label))  # the other rollouts of the group get its item while this one runs
+            item: Item = await in_thread(row.get)
             label = item["id"]
             prompt = hf_tokenizer.apply_chat_template(item["messages"], tokenize=False, add_generation_prompt=True)
         result: Dict[str, Any] = await super().execute(

@@ -1,4 +1,4 @@
-"""An environment for SkyRL. Each row has an item ID, or a position in the run's sequence.
+"""An environment for SkyRL. Each row has an item ID, or takes the run's next item.
 
 Register it in the entry script, before training starts, and on the workers:
 
@@ -8,8 +8,10 @@ Register it in the entry script, before training starts, and on the workers:
     )
 
 Rows are `{"prompt": [messages], "env_class": "reasoning_gym", "reward_spec": {"method": "rule", "ground_truth": ""},
-"extra_info": {"item_id": …}}`, as in `GET /dataset.jsonl?format=skyrl`. With `{"position": 17}` in `extra_info`, the environment
-requests the item when the episode begins, so that its difficulty follows the curriculum, and replaces the prompt.
+"extra_info": {"item_id": …}}`, as in `GET /dataset.jsonl?format=skyrl`. With `{"position": 17}` in `extra_info`, any
+number of its own, a row takes the run's next item each time it is read, so that the difficulty follows the curriculum, and the
+item replaces the prompt. SkyRL does not tell an environment its step. So the run has none, and cannot be rewound when SkyRL
+resumes.
 
 A SkyRL environment has no mask, so a rollout that could not be scored gets the mean reward of its complete group, or else of its task
 in the run so far, and the metric `unscored` is 1. While there is no such mean, without a run, and while the server is down, calls are
@@ -48,25 +50,26 @@ class ReasoningGymEnv(BaseTextEnv):
         extras = extras or {}
         self.row: Dict[str, Any] = {**extras, **(extras.get("extra_info") or {})}
         self.rollout_id = uuid.uuid4().hex
-        self.item_id: Optional[str] = None
+        self.item_id = str(self.row.get("item_id") or "")
+        is_live = not self.item_id and self.row.get("position") is not None
+        # the other episodes of the group get the item of the row for as long as this one exists
+        self.live = server().rows.begin(self.row["position"]) if is_live else None
         self.verdict: Optional[Verdict] = None
 
     def init(self, prompt: List[Message]) -> Tuple[List[Message], Dict[str, Any]]:
-        """The prompt of the row, or of the item at its position; and the item ID as metadata."""
-        if self.row.get("item_id") or self.row.get("position") is None:
-            self.item_id = server().item_id(self.row)
+        """The prompt of the row, or of the item that it takes; and the item ID as metadata."""
+        if self.live is None:
             return prompt, {"item_id": self.item_id}
-        item = server().positions[int(self.row["position"])]
+        item = self.live.get()
         self.item_id = item["id"]
         return item["messages"], {"item_id": self.item_id, "task": item["task"], "difficulty": item.get("difficulty")}
 
     def step(self, action: str) -> BaseTextEnvStepOutput:
         """Scores the completion; the episode is over."""
         self.turns += 1
-        if self.item_id is None:
-            self.item_id = server().item_id(self.row)
         completion = strip_special_tokens(action)
         self.verdict = server().sample(self.item_id, completion, rollout_id=self.rollout_id, unscored="mean")
+        self.live = None
         return BaseTextEnvStepOutput(
             observations=[], reward=require_reward(self.verdict), done=True, metadata=dict(self.verdict)
         )

@@ -8,8 +8,9 @@ run once, with `group_size` equal to `--n-samples-per-prompt`:
 
     Client().run("my-run").put(preset="clean", group_size=8, buffer=False)
 
-* `LiveItems` requests items by position just before slime uses them, so their difficulty follows the run's curriculum. `--save`
-  and `--load` keep the position. It replaces `--prompt-data`. For a file of `GET /dataset.jsonl?format=slime`, leave `LiveItems`
+* `LiveItems` requests items by position just before slime uses them, so their difficulty follows the run's curriculum. The
+  rollout ID is the step of the run (with miles, only rollouts that are saved end steps). `--save` and `--load` keep the position, and
+  `--load` rewinds the run to the rollout that was saved. It replaces `--prompt-data`. For a file of `GET /dataset.jsonl?format=slime`, leave `LiveItems`
   out and set `--prompt-data` and `--label-key item_id`.
 * `group_reward` (with `--group-rm`) posts a whole group, so group penalties apply. A sample that could not be scored is removed
   from the loss (`remove_sample`). slime still uses its reward to normalize the group, so it gets the mean of the group's other
@@ -32,10 +33,10 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
 try:
-    from reasoning_gym_client import Client, Problem, Verdict, fill_unscored, in_thread, task_mean
+    from reasoning_gym_client import Client, Problem, Verdict, fill_unscored, in_thread, resume_run, task_mean
 except ImportError:  # loaded by path, without the installed package
     sys.path.insert(0, str(Path(__file__).parents[2]))
-    from reasoning_gym_client import Client, Problem, Verdict, fill_unscored, in_thread, task_mean
+    from reasoning_gym_client import Client, Problem, Verdict, fill_unscored, in_thread, resume_run, task_mean
 
 __all__ = ["reward", "group_reward", "LiveItems"]
 
@@ -130,10 +131,14 @@ class LiveItems:
         self.position = 0
         self.sample_index = 0
         self.returned: List[List[Any]] = []  # groups that slime returned, such as aborted ones
-        self.positions = _client().run(run).positions(min(int(getattr(args, "rollout_batch_size", 0) or 64), 1024))
+        self.run = _client().run(run)
+        self.positions = self.run.positions(min(int(getattr(args, "rollout_batch_size", 0) or 64), 1024))
 
     def get_samples(self, num_samples: int) -> List[List[Any]]:
         """Returns `num_samples` groups: first those that slime returned, then new ones."""
+        rollout_id = getattr(sys.modules.get("slime.rollout.sample_hooks"), "_current_rollout_id", None)  # miles has none
+        if rollout_id:
+            self.run.end_step(rollout_id - 1)
         groups, self.returned = self.returned[:num_samples], self.returned[num_samples:]
         first = self.position
         self.position += num_samples - len(groups)
@@ -167,6 +172,7 @@ class LiveItems:
 
     def save(self, rollout_id: Any) -> None:
         """Saves the next position with the weights. Groups that slime returned are generated again after a resume."""
+        self.run.end_step(rollout_id)
         path = self._state_file(self.args.save, rollout_id)
         path.parent.mkdir(parents=True, exist_ok=True)
         position = min([self.position, *(group[0].group_index for group in self.returned if group)])
@@ -177,6 +183,7 @@ class LiveItems:
         if path.exists():
             state = json.loads(path.read_text())
             self.position, self.sample_index = state["position"], state["sample_index"]
+            resume_run(self.run, rollout_id)
 
     @staticmethod
     def _state_file(folder: Optional[str], rollout_id: Any) -> Path:

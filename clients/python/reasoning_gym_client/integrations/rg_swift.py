@@ -3,7 +3,8 @@
     export REASONING_GYM_URL=http://trainer:KEY@host:8000 REASONING_GYM_RUN=my-run
     swift rlhf --rlhf_type grpo --external_plugins rg_swift.py --reward_funcs reasoning_gym --dataset rows.jsonl …
 
-Rows have `item_id` beside `messages`, as in `GET /dataset.jsonl?format=swift`.
+Rows have `item_id` beside `messages`, as in `GET /dataset.jsonl?format=swift`. Steps of the run are those of ms-swift. If it resumes
+from a checkpoint, the run is rewound to that step.
 
 ms-swift turns a reward of None into **0**. Therefore a rollout that could not be scored gets the mean of its group's
 other rewards: the mean of the group does not change, and the rollout's own advantage is 0. If no rollout of the group could be scored,
@@ -26,7 +27,16 @@ from typing import Any, ClassVar, Dict, List, Mapping, Optional, Sequence
 
 from swift.rewards import ORM, orms
 
-from reasoning_gym_client import REWARD_COMPONENTS, TrainerClient, Verdict, fill_unscored, group_components, strip_special_tokens, task_mean
+from reasoning_gym_client import (
+    REWARD_COMPONENTS,
+    StepWatch,
+    TrainerClient,
+    Verdict,
+    fill_unscored,
+    group_components,
+    strip_special_tokens,
+    task_mean,
+)
 
 
 class ReasoningGymReward(ORM):
@@ -37,17 +47,21 @@ class ReasoningGymReward(ORM):
     def __init__(self, args: Any = None, **options: Any) -> None:
         super().__init__(args, **options)
         self.server = TrainerClient("swift", deadline_s=float(os.environ.get("REASONING_GYM_DEADLINE_S", "600")))
+        self.steps = None if self.server.run_name is None else StepWatch(self.server.run, first=1)
         self.group_size: Optional[int] = getattr(args, "num_generations", None)
 
     def __call__(self, completions: Sequence[str], **columns: Any) -> List[float]:
         """One reward for each completion, in order. Raises ValueError without the column `item_id`."""
         rows = _rows(columns, len(completions))
-        if any(row.get("item_id") is None and row.get("position") is None for row in rows):
+        if any(not row.get("item_id") for row in rows):
             raise ValueError("rows need the column item_id, as in GET /dataset.jsonl?format=swift")
+        state = columns.get("trainer_state")
+        if self.steps is not None and state is not None:
+            self.steps.begin(int(state.global_step) + 1)
         groups: Dict[Any, List[int]] = {}
         for k, row in enumerate(rows):
             # Two rows of a batch may have the same item. prompt_id distinguishes their groups.
-            groups.setdefault((row.get("prompt_id"), self.server.item_id(row)), []).append(k)
+            groups.setdefault((row.get("prompt_id"), str(row["item_id"])), []).append(k)
         verdicts: List[Verdict] = [{"status": "unscored", "reward": None, "score": None} for _ in completions]
         alone: List[int] = []
         for (_, item_id), members in groups.items():
@@ -83,7 +97,7 @@ class ReasoningGymReward(ORM):
     ) -> None:
         samples = [
             {
-                "item_id": self.server.item_id(rows[k]),
+                "item_id": str(rows[k]["item_id"]),
                 "rollout_id": uuid.uuid4().hex,
                 **_rollout(strip_special_tokens(completions[k]), rows[k]),
             }

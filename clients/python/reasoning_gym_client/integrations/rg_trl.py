@@ -4,7 +4,7 @@
 
     GRPOTrainer(
         model=…,
-        train_dataset=lazy_items("my-run", per_step=64),     # per_step: prompts of one training step
+        train_dataset=lazy_items("my-run"),
         reward_funcs=reward,
         callbacks=[rewind_callback("my-run")],
         args=GRPOConfig(num_generations=8, shuffle_dataset=False, dataloader_num_workers=0, …),
@@ -15,7 +15,8 @@ with `group_size` equal to `num_generations`: `Client().run("my-run").put(preset
 
 * Items are requested just before they are used, so their difficulty follows the run's curriculum. A position has the same item in
   every process and after a resume. `shuffle_dataset=False` keeps the order.
-* `rewind_callback` tells the run when a step ends. If the trainer resumes from a checkpoint, it rewinds the run to that step, so
+* `rewind_callback` tells the run when a step of TRL ends, and how many prompts TRL samples at once: that many items are requested
+  together (`generation_batch_size / num_generations`, 8 if a GRPOConfig has 8 generations, a batch of 8 and 8 accumulation steps). Without the callback, each item is requested alone. If the trainer resumes from a checkpoint, it rewinds the run to that step, so
   that curriculum and statistics forget what came later.
 * `reward` needs the column `item_id`. It takes the run from the column `run`, else from REASONING_GYM_RUN; without either,
   completions are scored and not counted. In Axolotl, set `trl.reward_funcs: [reasoning_gym_client.integrations.rg_trl.reward]`;
@@ -33,7 +34,7 @@ with `group_size` equal to `num_generations`: `Client().run("my-run").put(preset
   texts, with None for right completions. Callbacks can read it, and so can reward functions after this one in `reward_funcs`.
 * SDPOTrainer takes the same data set, reward and callback. Its feedback comes from the column `privileged_context`, which is
   written before there are completions. `use_feedback(trainer)` gives it the texts of `reward.feedback` instead.
-* To get items from an environment instead, set `environment_factory=environment("my-run", per_step=64)`,
+* To get items from an environment instead, set `environment_factory=environment("my-run")`,
   `train_dataset=positions()` and `reward_funcs=reward`. The chat template must support tools, although this environment has none.
 """
 
@@ -50,10 +51,30 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence, Tuple, Union
 
 try:
-    from reasoning_gym_client import REWARD_COMPONENTS, Client, Positions, Verdict, fill_unscored, group_components, resume_run, task_mean
+    from reasoning_gym_client import (
+        REWARD_COMPONENTS,
+        Client,
+        Item,
+        Positions,
+        Verdict,
+        fill_unscored,
+        group_components,
+        resume_run,
+        task_mean,
+    )
 except ImportError:  # loaded by path, without the installed package
     sys.path.insert(0, str(Path(__file__).parents[2]))
-    from reasoning_gym_client import REWARD_COMPONENTS, Client, Positions, Verdict, fill_unscored, group_components, resume_run, task_mean
+    from reasoning_gym_client import (
+        REWARD_COMPONENTS,
+        Client,
+        Item,
+        Positions,
+        Verdict,
+        fill_unscored,
+        group_components,
+        resume_run,
+        task_mean,
+    )
 
 __all__ = ["lazy_items", "positions", "environment", "reward", "make_reward", "component_rewards", "rewind_callback", "use_feedback"]
 
@@ -76,9 +97,14 @@ def _client() -> Client:
     return Client()
 
 
-@lru_cache(maxsize=None)
-def _positions(run: str, per_step: int) -> Positions:
-    return _client().run(run).positions(per_step)
+_positions: Dict[str, Positions] = {}
+
+
+def _take(run: str, rows: Sequence[int]) -> List[Item]:
+    """The items of the run at these positions. `rewind_callback` says how many to request at once."""
+    if run not in _positions:
+        _positions[run] = _client().run(run).positions(1)
+    return _positions[run].take(rows)
 
 
 @lru_cache(maxsize=None)
@@ -89,11 +115,11 @@ def _group_size(run: str) -> int:
 # Items
 
 
-def lazy_items(run: str, per_step: int = 64, count: int = POSITIONS) -> Any:
+def lazy_items(run: str, count: int = POSITIONS) -> Any:
     """A `datasets.Dataset` of the run's items by position: `prompt`, `item_id`, `task`, `run`. Items are requested when read."""
 
     def fetch(rows: Mapping[str, Sequence[int]]) -> Dict[str, List[Any]]:
-        items = _positions(run, per_step).take(rows["position"])
+        items = _take(run, rows["position"])
         return {
             "prompt": [item["messages"] for item in items],
             "item_id": [item["id"] for item in items],
@@ -120,14 +146,14 @@ def _dataset(count: int) -> Any:
     return importlib.import_module("datasets").Dataset.from_dict({"position": range(count)})
 
 
-def environment(run: str, per_step: int = 64) -> Callable[[], Any]:
+def environment(run: str) -> Callable[[], Any]:
     """For `environment_factory`: each rollout gets the item at its row's `position`, so members of a group get the same item."""
 
     class Puzzle:
         """One rollout. It has no tools and no reward of its own: the model answers, and `reward` scores its group."""
 
         def reset(self, position: int, **row: Any) -> str:
-            self.item = _positions(run, per_step)[position]
+            (self.item,) = _take(run, [position])
             self.run = run
             return "\n\n".join(str(message["content"]) for message in self.item["messages"])
 
@@ -138,13 +164,19 @@ def environment(run: str, per_step: int = 64) -> Callable[[], Any]:
 
 
 def rewind_callback(run: str) -> Any:
-    """A `TrainerCallback` that ends the steps of the run, and rewinds the run if the trainer resumes from a checkpoint."""
+    """A `TrainerCallback` that ends the steps of the run, and rewinds the run if the trainer resumes from a checkpoint. `lazy_items`
+    and `environment` then request the items together that TRL samples at once."""
     base: Any = importlib.import_module("transformers").TrainerCallback
 
     class Rewind(base):  # type: ignore[misc]
         def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+            samples = getattr(args, "generation_batch_size", None)  # of some experimental trainers, the number is not known
+            if samples is not None:
+                _positions[run] = _client().run(run).positions(min(samples // args.num_generations, 1024))
             if state.global_step > 0:
                 resume_run(_client().run(run), int(state.global_step))
+            elif state.is_world_process_zero:
+                _client().run(run).end_step(0)  # the groups that follow belong to step 1, as TRL counts
 
         def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
             if state.is_world_process_zero:

@@ -106,14 +106,14 @@ class LivePrompts(_Dataset):  # type: ignore[misc]
             self.suite = [recipe["id"] for recipe in recipes][: max_samples if max_samples > 0 else None]
         per_step = int((config or {}).get("train_batch_size") or PER_STEP)
         self.positions = Positions(_client().run(self.run), min(per_step, 1024))
-        self.steps = StepWatch(self.positions.run)
+        self.steps = StepWatch(self.positions.run, first=1)  # as verl counts
 
     def __len__(self) -> int:
         return POSITIONS if self.suite is None else len(self.suite)
 
     def __getitem__(self, position: int) -> Dict[str, Any]:
         if self.suite is None:
-            self.steps.begin(position // self.positions.per_step)
+            self.steps.begin(1 + position // self.positions.per_step)
             return _row(self.positions[position], position, {"run": self.run, "held_out": False})
         return _row(_client().item(self.suite[position]), position, {"run": "", "held_out": True})
 

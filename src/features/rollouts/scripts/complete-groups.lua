@@ -39,10 +39,11 @@ local keys = {
   curriculum = K.curriculum, history = K.curriculumHistory,
 }
 local run = redis.call('HMGET', K.run, RUN.epoch, RUN.step, RUN.revision, RUN.position, RUN.requested_end, RUN.completed,
-  RUN.state)
+  RUN.state, RUN.steps_named_by, RUN.named_step)
 if tonumber(run[1]) ~= params.epoch then
   return nil
 end
+local last_step = tonumber(run[2] or run[8] == 'ends' and run[9])
 local step_state = run[7] and params.step_state_prefix .. run[7]
 -- only positions whose items may have been issued
 local positions_end = math.max(tonumber(run[4] or 0), tonumber(run[5] or 0))
@@ -67,7 +68,7 @@ local function add_sums(group)
   if group.policy_version then
     group.sums[SUMS.lag_count] = 1
     group.sums[SUMS.lag_sum] = math.max(0, group.step - group.policy_version)
-  elseif not run[2] then
+  elseif not last_step then
     add_to_row(blocks, K.blockSums, K.metricBlocks, first_of_block(group.number), group.sums, params.now)
   end
   add_to_row(steps, K.stepSums, K.metricSteps, group.step, group.sums, params.now)
@@ -88,7 +89,7 @@ for k, group in ipairs(params.groups) do
     table.insert(open, group)
     group.at = k
     group.number = tonumber(run[6] or 0) + #open
-    group.step = next_step(run[2], group.policy_version)
+    group.step = next_step(last_step, group.policy_version)
     add_sums(group)
     if stored[2] == '1' then
       add_amount(changes.backlog, BACKLOG.queued_groups, -1)

@@ -63,7 +63,7 @@ interface StepItemsParams extends RankParams {
 }
 
 interface PositionItemsParams extends RankParams {
-  position: number
+  position: number | 'next'
   count: number
 }
 
@@ -156,17 +156,22 @@ export class ItemQueue {
   /**
    * Returns the items of positions `position` … `position + count - 1` of the run's sequence or those of one rank. They
    * are the same for every caller as long as the run exists. Throws `items_not_ready`, `make_failed` for a position
-   * that has no item, and `invalid_request` for one too far ahead.
+   * that has no item, and `invalid_request` for one too far ahead. Each call for `next` takes other positions.
    */
   requirePositions(
     run: ResolvedRun,
     { position, count, ...rank }: PositionItemsParams,
     waitMs: number,
   ): Promise<Item[]> {
+    let first = position === 'next' ? undefined : position
     return this.#requireRequested(run, rank, waitMs, {
       by: 'number',
-      name: count === 1 ? `position ${position}` : `positions ${position} to ${position + count - 1}`,
-      request: (now, prefetchTarget) => this.#deps.requested.requestPositions(now, position, { count, prefetchTarget }),
+      name: count === 1 ? `position ${position}` : `${count} positions from ${position}`,
+      request: async (now, prefetchTarget) => {
+        const outcome = await this.#deps.requested.requestPositions(now, first, { count, prefetchTarget })
+        if (outcome.kind === 'unmade') first ??= outcome.positions[0]
+        return outcome
+      },
     })
   }
 

@@ -55,10 +55,13 @@ export class RequestedPositions {
     return parseReply(await requestStep(this.#redis, this.#scriptKeys(run), [JSON.stringify(call)]))
   }
 
-  /** Requests the items of positions `position` … `position + count - 1`. */
+  /**
+   * Requests the items of positions `position` … `position + count - 1`. If `position` is undefined, takes positions
+   * that nothing has requested, and returns them as `unmade`.
+   */
   async requestPositions(
     run: StoredRun,
-    position: number,
+    position: number | undefined,
     { count, prefetchTarget }: { count: number; prefetchTarget: number },
   ): Promise<RequestOutcome> {
     const call = { ...describeCall(run, prefetchTarget), first: position, count }

@@ -95,6 +95,17 @@ describe('a position', () => {
     )
   })
 
+  it('that is next is new for each call, on every node, and the others pass it by', async () => {
+    await put('next', { ...SETTINGS, complexity_mode: 'none' })
+    const [first] = await ask({ run: 'next', position: 0 })
+    const calls = [world, node, world, node].map((from) => ask({ run: 'next', position: 'next', count: 2 }, from))
+    const taken = (await Promise.all(calls)).flat()
+    const queued: Item[] = []
+    while (queued.length < 2) queued.push(...((await post({ run: 'next', count: 1 })).body.items ?? []))
+    const [later] = await ask({ run: 'next', position: 'next' })
+    expect(new Set(ids([...taken, ...queued, ...[first, later].flatMap((item) => item ?? [])])).size).toBe(12)
+  })
+
   it('that the queue has leased is done when a group comes from a caller that asked for it by its number', async () => {
     await put('leased', SETTINGS)
     while (!(await post({ run: 'leased', count: 2 })).body.items);

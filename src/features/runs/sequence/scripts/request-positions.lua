@@ -1,7 +1,7 @@
 -- Requests the items of consecutive positions, whether the queue, a step or this call requested them first.
 -- KEYS  see parts/sequence.lua and parts/requested-positions.lua
 -- ARGV  1 JSON: epoch  revision of the settings that the caller makes items with (both as text)
---         first: first position  count  now, ms  to_open: positions to keep open
+--         first: first position; if missing, the one after all positions that are in use  count  now, ms  to_open: positions to keep open
 -- Returns { 'run_changed' } if the epoch or revision is different, { 'too_far', end } if a position is `end` or beyond,
 -- or the result of issue_positions.
 -- include parts/sequence
@@ -11,9 +11,9 @@ local call = cjson.decode(ARGV[1])
 if run[1] ~= call.epoch or run[2] ~= call.revision then
   return { 'run_changed' }
 end
-local first, now = call.first, call.now
-local past = first + call.count
 local unopened, requested_end = tonumber(run[3] or 0), tonumber(run[4] or 0)
+local first, now = call.first or math.max(unopened, requested_end), call.now
+local past = first + call.count
 local limit = math.min(math.max(unopened, requested_end) + LIMITS.positions_ahead, LIMITS.addressable_positions)
 if past > limit then
   return { 'too_far', string.format('%.0f', limit) }

@@ -1,0 +1,103 @@
+"""Rows that a trainer shuffles, against a real server: difficulty, passes over the data, workers and retries."""
+
+import pickle
+import random
+import time
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+
+from world import SERVER, LossyWay, run_name
+
+from reasoning_gym_client import Client, StepWatch, TrainerClient
+
+ROWS, PER_STEP, GROUP_SIZE = 96, 16, 2
+
+
+class ShuffledRows(unittest.TestCase):
+    def setUp(self) -> None:
+        self.client = Client(SERVER, retry_for_s=60)
+        self.addCleanup(self.client.close)
+
+    def put(self) -> str:
+        run = self.client.run(run_name())
+        run.put(preset="clean", tasks=["spell_backward"], group_size=GROUP_SIZE, buffer=False)
+        self.addCleanup(run.delete)
+        return run.name
+
+    def answer(self, server: TrainerClient, item_id: str) -> None:
+        right = f"<answer>{self.client.item(item_id, reveal=True)['answer']}</answer>"
+        for _ in range(GROUP_SIZE):
+            server.sample(item_id, right)
+
+    def group(self, server: TrainerClient, row: int) -> dict:
+        """The rollouts of a group begin together, as in the three trainers."""
+        with ThreadPoolExecutor(GROUP_SIZE) as pool:
+            held = [server.rows.begin(row) for _ in range(GROUP_SIZE)]
+            items = list(pool.map(lambda one: one.get(), held))
+        self.assertEqual(len({item["id"] for item in items}), 1)
+        self.answer(server, items[0]["id"])
+        return items[0]
+
+    def in_order(self, server: TrainerClient, row: int) -> dict:
+        item = server.positions[row]
+        self.answer(server, item["id"])
+        return item
+
+    def train(self, run: str, rows: list, group, servers: list) -> "tuple[list, list]":
+        """Trains an always right model. Returns the mean difficulty of each step, and the items."""
+        used, means = [], []
+        for first in range(0, len(rows), PER_STEP):
+            step = rows[first : first + PER_STEP]
+            with ThreadPoolExecutor(8) as pool:
+                items = list(pool.map(lambda k: group(servers[k % len(servers)], step[k]), range(len(step))))
+            used += items
+            means.append(sum(item["difficulty"] for item in items) / len(items))
+            until = time.monotonic() + 60
+            while self.client.run(run).get()["progress"]["scored_groups"] < len(used) and time.monotonic() < until:
+                time.sleep(0.05)
+        return means, used
+
+    def test_the_difficulty_follows_the_model_as_fast_as_in_order_over_two_passes_two_workers_and_lost_answers(self) -> None:
+        ordered, shuffled = self.put(), self.put()
+        way = LossyWay(SERVER, 0.05, seed=3)
+        self.addCleanup(way.close)
+        means, _ = self.train(ordered, list(range(ROWS)), self.in_order, [TrainerClient("trl", url=SERVER, run=ordered, per_step=PER_STEP)])
+        rows = [row for _ in range(2) for row in random.sample(range(ROWS), ROWS)]
+        workers = [TrainerClient("skyrl", url=url, run=shuffled) for url in (SERVER, way.url)]
+        shuffled_means, used = self.train(shuffled, rows, self.group, [pickle.loads(pickle.dumps(worker)) for worker in workers])
+        hardest = [next(k for k, mean in enumerate(of) if mean > 0.97) for of in (means, shuffled_means)]
+        self.assertLessEqual(hardest[1], hardest[0], (means, shuffled_means))
+        self.assertGreater(way.lost, 0)
+        progress = self.client.run(shuffled).get()["progress"]
+        self.assertEqual(len({item["id"] for item in used}), 2 * ROWS)
+        self.assertEqual((progress["groups"], progress["rollouts"]), (2 * ROWS, 2 * ROWS * GROUP_SIZE))
+        self.assertLessEqual(progress["items"], 1.3 * len(used))
+
+    def test_a_rewound_run_gives_the_same_items_again_and_counts_them_once(self) -> None:
+        name = self.put()
+        run, server = self.client.run(name), TrainerClient("areal", url=SERVER, run=name)
+        steps, given = StepWatch(run, alone=False), []
+        for step in range(4):
+            steps.begin(step)
+            given.append(self.step(server, name, step, 2 * step + 2))
+        StepWatch(run, alone=False).begin(2)  # a trainer that goes on from the weights of step 1
+        self.assertEqual(self.step(server, name, 2, 6), given[2])
+        self.assertEqual([row["step"] for row in run.metrics()], [0, 1, 2])
+        StepWatch(run, alone=False).begin(3)  # a process that begins late
+        self.assertEqual(run.get()["progress"]["groups"], 6)
+        self.assertEqual(run.get()["progress"]["step"], 2)
+
+    def step(self, server: TrainerClient, name: str, step: int, groups: int) -> list:
+        """The items of a step of two rows, all requested before any is answered."""
+        ids = [held.get()["id"] for held in [server.rows.begin(row) for row in (step, step + 10)]]
+        for item_id in ids:
+            self.answer(server, item_id)
+        until = time.monotonic() + 60
+        while self.client.run(name).get()["progress"]["scored_groups"] != groups and time.monotonic() < until:
+            time.sleep(0.05)
+        self.assertEqual(self.client.run(name).get()["progress"]["scored_groups"], groups)
+        return ids
+
+
+if __name__ == "__main__":
+    unittest.main()
