@@ -40,14 +40,14 @@ const BUDGETS: readonly [place: string, pattern: string, most: number][] = [
   ['the server', '{src,routes}/**/*.{ts,js,py,lua}', 47890],
   ['src/features/runs', 'src/features/runs/**/*.{ts,lua}', 9160],
   ['Lua', 'src/**/*.lua', 3590],
-  ['packages/cli', 'packages/cli/src/**/*.ts', 3240],
+  ['packages/cli', 'packages/cli/src/**/*.ts', 3295],
   ['packages/codec', 'packages/codec/src/**/*.ts', 385],
-  ['packages/contract', 'packages/contract/src/**/*.ts', 4030],
+  ['packages/contract', 'packages/contract/src/**/*.ts', 4085],
   ['packages/dashboard', 'packages/dashboard/src/**/*.{js,css,html}', 7860],
   ['packages/mock-model', 'packages/mock-model/src/**/*.ts', 740],
   ['packages/scorers', 'packages/scorers/src/**/*.ts', 11510],
   ['packages/task-tools', 'packages/task-tools/src/**/*.ts', 2025],
-  ['the Python client', 'clients/python/**/*.py', 5580],
+  ['the Python client', 'clients/python/**/*.py', 5780],
   ['docs', 'docs/**/*.md', 78600],
 ]
 it.each(BUDGETS)('%s is within its budget', (place, pattern, most) => {
