@@ -210,6 +210,9 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'A start is stopped while the private Redis loads its data': [
     ['test/main/bootstrap/redis/private-redis.test.ts', 'stopped while it waits'],
   ],
+  'The Redis of `REDIS_URL` does not answer': [
+    ['test/main/redis-database.test.ts', 'a Redis that is away ends the start'],
+  ],
   'Two engine versions meet on one Redis': [['test/failures/engine.test.ts', 'another engine version']],
   'Servers on one Redis have different code of a custom task': [
     [

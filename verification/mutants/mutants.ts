@@ -135,8 +135,8 @@ export const MUTANTS: Mutant[] = [
   },
   {
     name: 'a group of an earlier epoch is completed',
-    find: 'if tonumber(run[1]) ~= params.epoch then\n  return nil\nend\nkeys.step_state',
-    replace: 'keys.step_state',
+    find: 'if tonumber(run[1]) ~= params.epoch then\n  return nil\nend\nlocal last_step',
+    replace: 'local last_step',
     tests: [...ROLLOUTS, ...RUNS],
   },
   {
