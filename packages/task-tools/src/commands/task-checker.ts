@@ -7,8 +7,8 @@ import type { Scoring } from '../validation/checks.ts'
 export interface TaskCheckers {
   builtInTasks: readonly string[]
   /** `place` is an entry of TASKS_PATH; without one, there are only the tasks of the library. */
-  open(place: string | undefined, report: (message: string) => void): Promise<TaskChecker>
-  readRecorded(task: string, scoring: Scoring): Promise<TaskValidation>
+  open: (place: string | undefined, report: (message: string) => void) => Promise<TaskChecker>
+  readRecorded: (task: string, scoring: Scoring) => Promise<TaskValidation>
 }
 
 export interface TaskChecker {
