@@ -76,7 +76,10 @@ interface FrontierPlace {
   beyond: 'below_ladder' | 'above_ladder' | null
 }
 
-export function summarizePosterior(weights: FrontierWeights): FrontierPlace {
+/** Only answers in the right format count for the posterior, so the share of the others lowers the cap here. */
+export function summarizeAnswers(answers: readonly FrontierAnswer[]): FrontierPlace {
+  const weights = computePosterior(answers)
+  const formatted = answers.filter(({ isFormatted }) => isFormatted).length / answers.length
   const places = listPlaces(weights).map(({ place, probability }) => ({ place: clamp(place), probability }))
   const difficulty = places.reduce((sum, { place, probability }) => sum + place * probability, 0)
   const variance = places.reduce((sum, { place, probability }) => sum + (place - difficulty) ** 2 * probability, 0)
@@ -86,7 +89,7 @@ export function summarizePosterior(weights: FrontierWeights): FrontierPlace {
     standardDeviation: Math.sqrt(variance),
     interval_90: [roundPlace(clamp(interval[0])), roundPlace(clamp(interval[1]))],
     slope,
-    cap,
+    cap: formatted * cap,
     beyond: place > 1 ? 'above_ladder' : place < 0 ? 'below_ladder' : null,
   }
 }
