@@ -2,7 +2,7 @@
  * The frontier of a task: where on its ladder a model stands, how steeply its success falls there, and its cap. It is a
  * posterior over
  *
- *     success(difficulty) = cap × (floor + (1 − floor) × q),    q = 1 / (1 + exp(−slope × (place − difficulty)))
+ *     success(difficulty) = floor + (cap − floor) × q,    q = 1 / (1 + exp(−slope × (place − difficulty)))
  *
  * on a grid of places, slopes and caps. `floor` is what guessing earns on the rung, so a model that only guesses does not
  * move the posterior. Only answers in the right format count, and the cap is the share of them that can be right at all.
@@ -23,7 +23,7 @@ const SHAPES = PLACES.flatMap((place) => SLOPES.map((slope) => ({ place, slope }
 const CELLS = PLACES.flatMap((place) => SLOPES.flatMap((slope) => CAPS.map((cap) => ({ place, slope, cap }))))
 
 /** Prior over places: a normal distribution around the middle of the ladder. */
-const PRIOR = { mean: 0.5, standardDeviation: 0.3, falling: 0.98, caps: [0.8, 0.2] }
+const PRIOR = { mean: 0.5, standardDeviation: 0.3, falling: 0.98, caps: [0.9, 0.1] }
 /**
  * How far the place moves before a group: mean and standard deviation. A model learns between the steps of its trainer,
  * so the first group of a step counts as more of a move than the others.
@@ -98,8 +98,9 @@ const PRIOR_WEIGHTS = round(
   }),
 )
 
-export function createFrontier(): FrontierWeights {
-  return PRIOR_WEIGHTS
+/** With `isUncapped`, every answer in the right format can be right: a few answers cannot tell a cap from a place. */
+export function createFrontier({ isUncapped = false } = {}): FrontierWeights {
+  return isUncapped ? PRIOR_WEIGHTS.map((weight, k) => (CELLS[k]?.cap === 1 ? weight : 0)) : PRIOR_WEIGHTS
 }
 
 /** Returns the posterior after a group of a model in training. `isNewStep`: the first group of a trainer's step. */
@@ -216,7 +217,7 @@ function getSolveRates(difficulty: number): Float64Array {
 /** Computes the expected score on a rung in each cell, of an item whose logit differs by `shift` from its rung's. */
 export function getExpectedScores({ difficulty, floor }: FrontierRung, shift = 0): Float64Array {
   return Float64Array.from(CELLS, ({ place, slope, cap }) => {
-    return cap * (floor + (1 - floor) / (1 + Math.exp(-slope * (place - difficulty) - shift)))
+    return floor + Math.max(0, cap - floor) / (1 + Math.exp(-slope * (place - difficulty) - shift))
   })
 }
 
