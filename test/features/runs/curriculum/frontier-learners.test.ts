@@ -45,7 +45,7 @@ describe('a weak model', () => {
       for (let step = 0; step < 40; step++) {
         const items = await playStep(run, 16, solve)
         const above = items.filter(({ difficulty }) => step >= 6 && (difficulty ?? 0) > 0.15)
-        expect([step, above.length], `${above.map(({ difficulty }) => difficulty)}`).toEqual([
+        expect([step, above.length], above.map(({ difficulty }) => difficulty).join(' ')).toEqual([
           step,
           expect.toSatisfy((n) => n <= 2),
         ])
