@@ -1,7 +1,7 @@
 /** One figure of the benchmark with its target. */
 
 export interface BenchRow {
-  /** W1 … W11, as in docs/design/performance.md. */
+  /** W1 … W14, as in README.md. */
   work: string
   what: string
   value: number
@@ -29,8 +29,6 @@ export interface Bench {
   rounds: number
   /** Of one measurement. */
   seconds: number
-  /** Another checkout to measure in turn with this one. */
-  base?: string
   /** Keeps every single measurement for the JSON. */
   record: (name: string, measured: object) => void
 }

@@ -1,24 +1,22 @@
 /**
- * main: measures this server side by side with the alternatives. docs/design/performance.md describes the measurements.
- *   npm run bench [-- --only score,rollouts] [--rounds 3] [--seconds 5] [--without WORKAROUND] [--base CHECKOUT]
- * --base: another checkout, which W11 measures in turn with this one.
+ * main: measures this server side by side with the alternatives. README.md describes the measurements.
+ *   npm run bench [-- --only score,rollouts] [--rounds 3] [--seconds 5] [--without WORKAROUND]
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { WORKAROUNDS } from './ablation/workarounds.ts'
 import type { Bench, Benchmark, BenchRow } from './bench-row.ts'
 import { BENCH_ARTIFACTS_DIR, describeMachine, getBusyCpuSeconds } from './machine.ts'
 import { benchmarkAdapters } from './parts/adapters.ts'
+import { benchmarkAlternatives } from './parts/alternatives.ts'
 import { benchmarkConnections } from './parts/connections.ts'
 import { benchmarkGrowth } from './parts/growth.ts'
 import { benchmarkItems } from './parts/items.ts'
 import { benchmarkOpenLoop } from './parts/open-loop.ts'
-import { benchmarkPayload } from './parts/payload.ts'
 import { benchmarkRollouts } from './parts/rollouts.ts'
 import { benchmarkScore } from './parts/score.ts'
 import { benchmarkStart } from './parts/start.ts'
-import { measureSteps } from './parts/steps.ts'
 import { benchmarkTokens } from './parts/tokens.ts'
 import { benchmarkWorkers } from './parts/workers.ts'
 import { formatResultTable, renderResultChart } from './report.ts'
@@ -32,12 +30,10 @@ const BENCHMARKS: Record<string, { part: Benchmark; apart?: boolean }> = {
   connections: { part: benchmarkConnections },
   workers: { part: benchmarkWorkers },
   'open-loop': { part: benchmarkOpenLoop },
-  steps: { part: measureSteps(256, 12) },
   start: { part: benchmarkStart },
-  'large-steps': { part: measureSteps(4096, 4), apart: true },
+  alternatives: { part: benchmarkAlternatives, apart: true },
   adapters: { part: benchmarkAdapters, apart: true },
   growth: { part: benchmarkGrowth, apart: true },
-  payload: { part: benchmarkPayload, apart: true },
 }
 
 const { values } = parseArgs({
@@ -46,7 +42,6 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '5' },
     without: { type: 'string' },
-    base: { type: 'string' },
     help: { type: 'boolean' },
   },
 })
@@ -55,7 +50,7 @@ const unknown = names.filter((name) => !BENCHMARKS[name])
 const isUnknownWorkaround = values.without !== undefined && !WORKAROUNDS[values.without]
 if (values.help || unknown.length > 0 || isUnknownWorkaround) {
   console.log(
-    `npm run bench -- [--only ${Object.keys(BENCHMARKS).join(',')}] [--rounds 3] [--seconds 5] [--without ${Object.keys(WORKAROUNDS).join('|')}] [--base CHECKOUT]`,
+    `npm run bench -- [--only ${Object.keys(BENCHMARKS).join(',')}] [--rounds 3] [--seconds 5] [--without ${Object.keys(WORKAROUNDS).join('|')}]`,
   )
   process.exit(values.help ? 0 : 2)
 }
@@ -78,7 +73,6 @@ const measurements: { name: string; measured: object }[] = []
 const bench: Bench = {
   rounds: Number(values.rounds),
   seconds: Number(values.seconds),
-  ...(values.base !== undefined && { base: resolve(values.base) }),
   record: (name, measured) => {
     measurements.push({ name, measured })
     console.error(`bench: ${name} ${JSON.stringify(measured)}`)

@@ -1,12 +1,10 @@
 /** Completions and token arrays as trainers send them, and the requests with them. */
 import { execFile } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { BASELINES_DIR, PYTHON_ENV } from './environment.ts'
 import type { LoadRequest } from './load/requests.ts'
-import { writeLines, writeLoadRequests } from './load/run.ts'
-import { BENCH_ARTIFACTS_DIR } from './machine.ts'
+import { writeLoadRequests } from './load/run.ts'
 
 export interface ItemCompletions {
   task: string
@@ -14,45 +12,65 @@ export interface ItemCompletions {
   index: number
   config: Record<string, unknown>
   completions: string[]
-  scores: number[]
+  /** Null: nobody expects a score of this completion. */
+  scores: (number | null)[]
+  /** Of the library, where it was asked for. */
+  entry?: { question: string; answer: string | null; metadata: object }
 }
 
 const SEED = 11
 /** Requests for which a process of its own is worth its start. */
-const REQUESTS_PER_PROCESS = 1000
+const REQUESTS_PER_PROCESS = 300
+const TASKS_OF_A_MIX = 105
+/** Of each task or mix: no two calls give the same item. */
+const nextIndexes = new Map<string, number>()
 
-/** Of one task, or of a mix of a hundred: requests with completions that do not come twice, or such as the load repeats. */
+/** Requests for new items of one task, or of all tasks in turn (`mix`), with completions that do not come twice. */
 export async function makeCompletions(
   python: string,
   which: string,
   requests: number,
-  answers: 'new' | 'repeated' = 'new',
-): Promise<{ path: string; all: ItemCompletions[] }> {
-  const parts = answers === 'new' && requests > REQUESTS_PER_PROCESS ? 2 : 1
+  completionsPerItem = 8,
+  { withEntries = false } = {},
+): Promise<ItemCompletions[]> {
+  const parts = requests > REQUESTS_PER_PROCESS ? 2 : 1
+  const share = Math.ceil(requests / parts)
+  const itemsPerTask = which === 'mix' ? Math.ceil(share / TASKS_OF_A_MIX) : share
+  const first = nextIndexes.get(which) ?? 0
+  nextIndexes.set(which, first + parts * itemsPerTask)
   const script = join(BASELINES_DIR, 'texts.py')
   const made = Array.from({ length: parts }, async (_, k) => {
-    const args = [script, which, String(Math.ceil(requests / parts)), answers, String(SEED + k)]
+    const index = first + k * itemsPerTask
+    const numbers = [share, completionsPerItem, index, SEED + index].map(String)
+    const args = [script, which, ...numbers, ...(withEntries ? ['entries'] : [])]
     return (await promisify(execFile)(python, args, { env: PYTHON_ENV, maxBuffer: 2 ** 30 })).stdout
   })
   const lines = (await Promise.all(made)).flatMap((stdout) => stdout.split('\n').filter(Boolean))
-  const path = join(BENCH_ARTIFACTS_DIR, `texts-${which}-${answers}.jsonl`)
-  mkdirSync(BENCH_ARTIFACTS_DIR, { recursive: true })
-  const all = lines.map((line) => JSON.parse(line) as ItemCompletions) // as texts.py prints them
-  writeLines(path, all)
-  return { path, all }
+  return lines.slice(0, requests).map((line) => JSON.parse(line) as ItemCompletions) // as texts.py prints them
+}
+
+/** Those that a plain server can make: without list_functions, whose items depend on Python's global generator. */
+export function omitIrreproducible(all: ItemCompletions[]): ItemCompletions[] {
+  return all.filter(({ scores }) => scores.length > 0)
+}
+
+/** Requests that make the items of completions, as trainers ask for prompts before they send completions. */
+export function writeItemRequests(name: string, all: ItemCompletions[]): string {
+  const asks = all.map(({ task, seed, index, config }): LoadRequest => {
+    const recipe = { task, seed, index, ...(Object.keys(config).length > 0 && { config }) }
+    return { path: '/items', body: JSON.stringify(recipe) }
+  })
+  return writeLoadRequests(`${name}-items`, asks)
 }
 
 /** The library's reading: the last tag, and nothing but what stands in it. */
 const EXTRACTION_SETTINGS = { extraction: 'last_tag', dual_format: false }
 
 export function writeOurRequests(name: string, all: ItemCompletions[]): string {
-  return writeLoadRequests(
-    `${name}-ours`,
-    all.map((texts) => buildScoreRequest(texts)),
-  )
+  return writeLoadRequests(`${name}-ours`, all.map(buildScoreRequest))
 }
 
-function buildScoreRequest({ task, seed, index, config, completions, scores }: ItemCompletions): LoadRequest {
+export function buildScoreRequest({ task, seed, index, config, completions, scores }: ItemCompletions): LoadRequest {
   const recipe = { task, seed, index, ...(Object.keys(config).length > 0 && { config }) }
   const rollouts = completions.map((completion) => ({ recipe, completion }))
   const body = JSON.stringify({ rollouts, ...EXTRACTION_SETTINGS })
@@ -66,17 +84,6 @@ export function writeWrapperRequests(name: string, all: ItemCompletions[]): stri
     return { path: '/score', body, units: completions.length, expect: scores, field: 'scores' }
   })
   return writeLoadRequests(`${name}-wrapper`, asks)
-}
-
-/** The same completions, each by itself. */
-export function writePerRequestRequests(name: string, all: ItemCompletions[]): string {
-  const asks = all.flatMap(({ task, seed, index, completions, scores }) =>
-    completions.map((completion, k): LoadRequest => {
-      const body = JSON.stringify({ task, seed, index, completion })
-      return { path: '/score', body, expect: [scores[k] ?? 0], field: 'scores' }
-    }),
-  )
-  return writeLoadRequests(`${name}-per-request`, asks)
 }
 
 const VOCABULARY_SIZE = 151_000

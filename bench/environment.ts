@@ -30,14 +30,36 @@ export function prepareAtroposPython(): Promise<string> {
   ])
 }
 
-async function prepareEnvironment(name: string, installs: string[][]): Promise<string> {
+/** Asks for a newer Python than the server needs. */
+export function prepareNemoGymPython(): Promise<string> {
+  const requirements = join(BASELINES_DIR, 'nemo-gym-requirements.txt')
+  const installs = [
+    ['-r', requirements],
+    ['--no-deps', 'reasoning-gym==0.1.25'],
+  ]
+  return prepareEnvironment('nemo-gym', installs, process.env.BENCH_NEMO_GYM_PYTHON ?? 'python3.13')
+}
+
+const REASONING_GYM_URL = 'https://github.com/open-thought/reasoning-gym'
+const REASONING_GYM_COMMIT = '49b07130'
+
+/** The library's repository, which has a server that its package lacks. */
+export async function checkOutReasoningGym(): Promise<string> {
+  const folder = join(BENCH_ARTIFACTS_DIR, 'reasoning-gym')
+  if (existsSync(join(folder, 'tools'))) return folder
+  await execFileAsync('git', ['clone', '--quiet', process.env.BENCH_REASONING_GYM ?? REASONING_GYM_URL, folder])
+  await execFileAsync('git', ['-C', folder, 'checkout', '--quiet', REASONING_GYM_COMMIT])
+  return folder
+}
+
+async function prepareEnvironment(name: string, installs: string[][], base?: string): Promise<string> {
   const folder = join(BENCH_ARTIFACTS_DIR, name)
   const python = join(folder, 'bin', 'python')
   const stamp = join(folder, '.installed')
   if (existsSync(stamp)) return python
   console.error(`bench: making ${folder}, once`)
   mkdirSync(BENCH_ARTIFACTS_DIR, { recursive: true })
-  await execFileAsync(await requirePython(undefined), ['-m', 'venv', '--clear', folder])
+  await execFileAsync(await requirePython(base), ['-m', 'venv', '--clear', folder])
   for (const install of installs) {
     await execFileAsync(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...install])
   }

@@ -12,14 +12,8 @@ const HOSTILE_ANSWERS = [
   { task: 'simple_equations', answer: '9'.repeat(60_000) },
 ]
 
-/** Of the same items, so that these are made before steps are measured; and long, so that the thread for such answers has started. */
-export const HARMLESS_COMPLETIONS: readonly ItemCompletions[] = [
-  ...HOSTILE_ANSWERS.map(({ task }) => complete(task, '1')),
-  ...Array.from({ length: 8 }, (_, k) => complete('polynomial_equations', '1'.repeat(20_000 + k))),
-]
-
 function complete(task: string, answer: string): ItemCompletions {
-  return { task, seed: 1, index: 0, config: {}, completions: [`<answer>${answer}</answer>`], scores: [] }
+  return { task, seed: 1, index: 0, config: {}, completions: [`<answer>${answer}</answer>`], scores: [null] }
 }
 
 /** The kinds in turn; no answer comes twice. Nobody expects a score of them. */
@@ -28,9 +22,9 @@ export function makeHostileCompletion(number: number): ItemCompletions {
   return complete(task, `${answer}+${number}`)
 }
 
-/** Has a name that the scorer without sympy leaves to sympy. */
-export function makeAnswerForSympy(): ItemCompletions {
-  return complete('simple_integration', `${UNBOUNDED_EXPRESSIONS.join('+')}+asinh(x)`)
+/** The step with hostile answers of the kinds in turn, in groups of their own. */
+export function addHostileAnswers(step: ItemCompletions[], count: number, number: number): ItemCompletions[] {
+  return [...step, ...Array.from({ length: count }, (_, k) => makeHostileCompletion(number * count + k))]
 }
 
 /** One hostile answer a second, until the returned function is called. */

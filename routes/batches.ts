@@ -44,7 +44,7 @@ function addTakeBatchRoute(app: App, delivery: Delivery): void {
         tags: ['batches'],
         summary: 'Take the batch of a step',
         description:
-          'The first call for a step composes the batch from the oldest buffered groups. Every later call returns the same batch, whole or one rank’s share, until it is acknowledged. If there are not enough rollouts yet, the response is 204; with `Prefer: wait=N` it is held until there are.',
+          'The first call for a step composes the batch from the oldest buffered groups. Every later call returns the same batch, whole or one rank’s share, until it is acknowledged. If there are not enough rollouts yet, the response is 204; with `Prefer: wait=N` it is held until there are. A step more than 1,000,000 above the latest one is rejected with 400 `invalid_request`.',
         headers: z.looseObject({
           ...ifMatchHeader,
           prefer: z

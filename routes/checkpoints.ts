@@ -66,7 +66,7 @@ export function addCheckpointRoutes(app: App, { checkpoints, views }: RunsFeatur
     async ({ params, body, headers, caller }, reply) => {
       const parsed = await parseCheckpoint(body, { error: formatIssueMessage })
       if ('issues' in parsed) throw createValidationError(parsed, 'body')
-      const { run, forgotten } = await checkpoints.restore(params.run, parsed.document, headers['if-match'])
+      const { run, forgotten } = await checkpoints.restore(params.run, parsed.document, caller, headers['if-match'])
       reply.header('etag', formatEntityTag(run.incarnation))
       return reply.send({ ...(await views.buildFor(caller, run)), epoch: run.epoch, forgotten })
     },

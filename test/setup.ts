@@ -39,6 +39,7 @@ interface Shared {
 }
 
 export default function setup(project: TestProject): () => Promise<void> {
+  delete process.env.npm_command // as when the program is on the PATH
   process.env.NODE_COMPILE_CACHE ??= COMPILE_CACHE_DIR
   process.env.API_PROCESSES ??= '1' // a server that a test starts needs no second one, which costs over 1 s of processor time
   const folder = createRedisFolder()

@@ -1,6 +1,6 @@
 /** What each native scorer takes at worst, in milliseconds. */
 import { parseArgs } from 'node:util'
-import { NATIVE_TASKS } from '@reasoning-gym-server/scorers/native-scorers'
+import { NATIVE_TASKS, PARTIAL_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { PythonEngine } from '../src/engine/python-engine.ts'
 import { Ladders } from '../src/features/tasks/ladders.ts'
 import { ensurePythonEnvironment } from '../src/main/bootstrap/python/python-environment.ts'
@@ -22,7 +22,7 @@ const engine = new PythonEngine({
 await engine.waitUntilStarted()
 const ladders = new Ladders()
 const costs: ScoringCost[] = []
-for (const task of values.task === undefined ? NATIVE_TASKS : [values.task]) {
+for (const task of values.task === undefined ? [...NATIVE_TASKS, ...Object.keys(PARTIAL_SCORERS)] : [values.task]) {
   costs.push(...(await measureTaskCost(engine, ladders, task, Number(values.size), Number(values.times))))
 }
 await engine.close()

@@ -1,10 +1,9 @@
-"""Asks for the score benchmarks, one JSON document a line: an item, eight completions of 2 KB, and the library's scores of them.
+"""Requests for the benchmarks, one JSON document a line: a new item, completions of 2 KB for it, and the library's scores of them.
 
-    python texts.py chain_sum|mix REQUESTS new|repeated SEED
+    python texts.py TASK|mix REQUESTS COMPLETIONS FIRST_INDEX SEED [entries]
 
-With `repeated`, each request has an item of its own; half of its answers are right, half belong to the next item. With `new`, few items
-come again and again and no completion does: one is right, six are near misses, one has the right answer in a wrong format. `mix`
-leaves out the five tasks whose items take longest to make, and one whose items no plain server can make again.
+No item and no completion comes twice. Of the completions of an item, one in eight is right, one in eight has the right answer in
+another notation, and the others are near misses. `mix` takes all tasks in turn. `entries` adds the library's entry of the item.
 """
 
 import json
@@ -18,14 +17,10 @@ import reasoning_gym
 from reasoning_gym.factory import DATASETS
 from reasoning_gym.utils import extract_answer
 
-SLOW_TO_MAKE = {"knight_swap", "sokoban", "futoshiki", "zebra_puzzles", "puzzle24"}
-# Its items depend on what drew from Python's global generator before, so a plain server makes others.
+# Its items depend on what drew from Python's global generator before, so no server can be compared with the library's scores.
 NOT_REPRODUCIBLE = {"list_functions"}
 DEPEND_ON_SIZE = {"acre", "word_ladder"}
 SIZE = 500
-COMPLETIONS = 8
-# Of each task, with `new`.
-ITEMS = 3
 # Answers for which the library takes longer are left out: the plain server would stand still.
 SCORE_LIMIT_S = 2
 BYTES = 2000
@@ -50,28 +45,19 @@ def score(dataset, completion, entry):
         return 0.0
 
 
-def ask_repeated(chance, task, k):
-    dataset = datasets[task]
-    entry, other = dataset[k], dataset[k + 1]
-    answers = [one["answer"] if one["answer"] is not None else "none" for one in (entry, other)]
-    return ask(chance, task, k, entry, [answers[k % 2] for k in range(COMPLETIONS)])
-
-
-def ask_new(chance, task, k):
-    index = k % ITEMS
+def ask(chance, task, index):
     entry = datasets[task][index]
     right = entry["answer"] if entry["answer"] is not None else "none"
-    answers = [right, chance.choice(FORMAT_FAULTS)(right), *(near_miss(chance, right) for _ in range(COMPLETIONS - 2))]
-    answers = [answer if is_scored_soon(datasets[task], answer, entry) else "none" for answer in answers]
+    answers = []
+    while len(answers) < completions_per_item:
+        answers += [right, chance.choice(FORMAT_FAULTS)(right), *(near_miss(chance, right) for _ in range(6))]
+    answers = [answer if is_scored_soon(datasets[task], answer, entry) else "none" for answer in answers[:completions_per_item]]
     chance.shuffle(answers)
-    return ask(chance, task, index, entry, answers)
-
-
-def ask(chance, task, index, entry, answers):
     completions = [f"{thinking(chance)}<answer>{answer}</answer>" for answer in answers]
-    scores = [score(datasets[task], completion, entry) for completion in completions]
+    scores = [] if task in NOT_REPRODUCIBLE else [score(datasets[task], completion, entry) for completion in completions]
     config = {"size": SIZE} if task in DEPEND_ON_SIZE else {}
-    return {"task": task, "seed": 1, "index": index, "config": config, "completions": completions, "scores": scores}
+    asked = {"task": task, "seed": 1, "index": index, "config": config, "completions": completions, "scores": scores}
+    return asked | ({"entry": entry} if sys.argv[6:] == ["entries"] else {})
 
 
 FORMAT_FAULTS = [
@@ -153,13 +139,12 @@ def is_scored_soon(dataset, answer, entry):
 
 
 signal.signal(signal.SIGALRM, raise_too_slow)
-which, count, answers, seed = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
+which, count, completions_per_item, first, seed = sys.argv[1], *map(int, sys.argv[2:6])
 out, sys.stdout = sys.stdout, sys.stderr  # some scorers print
-tasks = sorted(set(DATASETS) - SLOW_TO_MAKE - NOT_REPRODUCIBLE - {"composite"}) if which == "mix" else [which]
+tasks = sorted(set(DATASETS) - {"composite"}) if which == "mix" else [which]
 datasets = {task: reasoning_gym.create_dataset(task, seed=1, size=SIZE) for task in tasks}
 chance = random.Random(seed)
-make_ask = ask_new if answers == "new" else ask_repeated
-asks = [make_ask(chance, tasks[k % len(tasks)], k // len(tasks)) for k in range(count)]
+asks = [ask(chance, tasks[k % len(tasks)], first + k // len(tasks)) for k in range(count)]
 chance.shuffle(asks)
 for one in asks:
-    print(json.dumps(one, separators=(",", ":")), file=out)
+    print(json.dumps(one, separators=(",", ":"), default=str), file=out)

@@ -1,5 +1,6 @@
 """The baseline: what one would write in an afternoon, and write well. Datasets and entries are kept, scoring is a call.
 
+    POST /items {"task", "seed", "index"} -> {"question"}
     POST /score {"task", "seed", "index", "completions"} -> {"scores"}
 """
 
@@ -9,6 +10,13 @@ from fastapi import FastAPI, Request, Response
 from reasoning_gym.utils import extract_answer
 
 app = FastAPI()
+
+
+@app.post("/items")
+async def items(request: Request):
+    asked = orjson.loads(await request.body())
+    entry = entry_of(asked["task"], asked["seed"], asked["index"])
+    return Response(orjson.dumps({"question": entry["question"]}), media_type="application/json")
 
 
 @app.post("/score")

@@ -8,8 +8,8 @@ export interface LoadRequest {
   headers?: Record<string, string>
   /** What the request counts for: its completions. */
   units?: number
-  /** The right scores, in [0, 1], and the field of the answer that holds them; without a field the answer is the one score. */
-  expect?: number[]
+  /** The right scores, in [0, 1], null for any, and the field of the answer that holds them; without a field the answer is the one score. */
+  expect?: (number | null)[]
   field?: string
 }
 
@@ -27,6 +27,8 @@ export interface LoadSpec {
   /** An open loop: each request of the file is sent once, at its time, and so many of them a second. */
   arrivalsPerSecond?: number | undefined
   timeoutS: number
+  /** After so long, the load ends with what is answered. */
+  limitS?: number | undefined
   firstNumber?: number | undefined
 }
 
@@ -44,6 +46,8 @@ export interface LoadResult {
   max: number | null
   checked: number
   wrong: number
+  /** Of the checked responses: completions with the right score. */
+  rightUnits: number
   errors: Record<string, number>
   /** Processor time of the load generator. */
   cpuSeconds: number

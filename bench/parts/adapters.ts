@@ -111,7 +111,7 @@ async function readRedisCpuSeconds(redis: Redis): Promise<number> {
 
 /** Scored once by the native call: every wire must say the same. */
 async function makeSamples(server: OurServer): Promise<Sample[]> {
-  const { all } = await makeCompletions(await prepareBaselinePython(), 'chain_sum', REQUEST_COUNT)
+  const all = await makeCompletions(await prepareBaselinePython(), 'chain_sum', REQUEST_COUNT)
   const samples: Sample[] = []
   for (const { task, seed, index, config, completions } of all) {
     const recipe = { task, seed, index, ...(Object.keys(config).length > 0 && { config }) }

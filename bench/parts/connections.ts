@@ -12,7 +12,7 @@ const CONNECTION_COUNT = 2000
 const MEAN_PAUSE_MS = 4000
 
 export async function benchmarkConnections(bench: Bench): Promise<BenchRow[]> {
-  const { all } = await makeCompletions(await prepareBaselinePython(), 'chain_sum', 200)
+  const all = await makeCompletions(await prepareBaselinePython(), 'chain_sum', 200)
   const server = await startOurServer()
   try {
     const run = 'connections'

@@ -1,17 +1,16 @@
-/** W5: POST /rollouts of 16 completions of 2 KB that do not come twice, scored by workers, buffered; every process of ours on all cores. */
+/** W5: POST /rollouts of 16 completions of 2 KB for a new item each, scored by workers, buffered; every process of ours on all cores. */
 import { Redis } from 'ioredis'
+import pMap from 'p-map'
 import { assertNoErrors, type Bench, type BenchRow, median } from '../bench-row.ts'
 import { type ItemCompletions, makeCompletions, writeOurRequests } from '../completions.ts'
 import { prepareBaselinePython } from '../environment.ts'
 import { NUMBER_MARK } from '../load/requests.ts'
-import { runLoad, writeLoadRequests } from '../load/run.ts'
+import { type LoadMeasurement, runLoad, writeLoadRequests } from '../load/run.ts'
 import { listProcessTree } from '../machine.ts'
 import { callServer, type OurServer, startOurServer, waitUntilScored } from '../servers.ts'
 
 const ROLLOUTS_PER_GROUP = 16
 const GROUP_COUNT = 2400 // in the first thousand after a start, V8 still compiles what is busy: up to twice the time for each
-/** Each group of the warm-up and of a round has completions of its own: two requests of eight. */
-const REQUESTS_PER_ROUND = 2 * GROUP_COUNT
 const RUN_SETTINGS = {
   extraction: 'last_tag',
   dual_format: false,
@@ -21,11 +20,8 @@ const RUN_SETTINGS = {
 }
 
 export async function benchmarkRollouts(bench: Bench): Promise<BenchRow[]> {
-  const { all } = await makeCompletions(
-    await prepareBaselinePython(),
-    'chain_sum',
-    REQUESTS_PER_ROUND * (bench.rounds + 1),
-  )
+  const python = await prepareBaselinePython()
+  const take = () => makeCompletions(python, 'chain_sum', GROUP_COUNT, ROLLOUTS_PER_GROUP)
   const server = await startOurServer()
   const redis = new Redis(`${server.dataDir}/redis/redis.sock`)
   redis.on('error', () => {})
@@ -34,34 +30,20 @@ export async function benchmarkRollouts(bench: Bench): Promise<BenchRow[]> {
     const completions: number[] = []
     const scored: number[] = []
     await callServer(server, 'PUT', '/runs/warm', RUN_SETTINGS)
-    const scoring = writeOurRequests('chain_sum', all)
-    await scoreAllGroups(
-      server,
-      'warm',
-      await writeGroupRequests(server, 'warm', all.slice(0, REQUESTS_PER_ROUND)),
-      GROUP_COUNT,
-    ) // for V8 to compile what is busy
+    const warmup = await take()
+    await scoreAllGroups(server, 'warm', await writeGroupRequests(server, 'warm', warmup), GROUP_COUNT) // for V8 to compile what is busy
+    await scoreByCall(server, warmup)
     const shares: Record<string, number>[] = []
     for (let round = 0; round < bench.rounds; round++) {
-      const measured = await runLoad({
-        port: server.port,
-        server: server.pid,
-        asks: scoring,
-        seconds: bench.seconds,
-        anywhere: true,
-      })
-      assertNoErrors('W5 /score', measured)
-      scored.push(measured.unitsPerSecond)
+      const all = await take()
       const run = `bench-${round}`
       await callServer(server, 'PUT', `/runs/${run}`, RUN_SETTINGS)
+      const requests = await writeGroupRequests(server, run, all)
+      const measured = await scoreByCall(server, all)
+      scored.push(measured.unitsPerSecond)
       const before = getCpuSecondsByKind(server)
       const asked = await readRedisCounters(redis)
-      const { seconds, accepted } = await scoreAllGroups(
-        server,
-        run,
-        await writeGroupRequests(server, run, all.slice((round + 1) * REQUESTS_PER_ROUND)),
-        GROUP_COUNT,
-      )
+      const { seconds, accepted } = await scoreAllGroups(server, run, requests, GROUP_COUNT)
       const after = getCpuSecondsByKind(server)
       const more = await readRedisCounters(redis)
       traffic = more.map((sum, k) => (sum - (asked[k] ?? 0)) / GROUP_COUNT)
@@ -108,23 +90,33 @@ export async function benchmarkRollouts(bench: Bench): Promise<BenchRow[]> {
   }
 }
 
-/** Two requests of eight completions make a group of sixteen, of the item of the first. */
-async function writeGroupRequests(server: OurServer, run: string, all: ItemCompletions[]) {
-  const itemIds = new Map<number, string | undefined>()
-  const requests = []
-  for (let k = 0; k < GROUP_COUNT; k++) {
-    const [one, other] = all.slice(2 * k, 2 * k + 2)
-    if (!one || !other) break
-    const { task, seed, index } = one
-    if (!itemIds.has(index)) {
-      const made = await callServer(server, 'POST', '/items', { task, seed, index })
-      itemIds.set(index, (made as { items: { id: string }[] }).items[0]?.id) // as documented
-    }
-    const rollouts = [...one.completions, ...other.completions].map((completion) => ({ completion }))
-    const body = JSON.stringify({ run, item_id: itemIds.get(index), group_id: NUMBER_MARK, rollouts })
-    requests.push({ path: '/rollouts', units: ROLLOUTS_PER_GROUP, body })
-  }
+/** A group of each item, which is made before, as in a training. */
+async function writeGroupRequests(server: OurServer, run: string, all: ItemCompletions[]): Promise<string> {
+  const made = await pMap(
+    all,
+    async ({ task, seed, index }) => (await callServer(server, 'POST', '/items', { task, seed, index })) as MadeItems,
+    { concurrency: 16 },
+  )
+  const requests = all.map(({ completions }, k) => {
+    const rollouts = completions.map((completion) => ({ completion }))
+    const body = JSON.stringify({ run, item_id: made[k]?.items[0]?.id, group_id: NUMBER_MARK, rollouts })
+    return { path: '/rollouts', units: ROLLOUTS_PER_GROUP, body }
+  })
   return writeLoadRequests(`rollouts-${run}`, requests)
+}
+
+/** As documented. */
+interface MadeItems {
+  items: { id: string }[]
+}
+
+/** The same completions by POST /score. */
+async function scoreByCall(server: OurServer, all: ItemCompletions[]): Promise<LoadMeasurement> {
+  const asks = writeOurRequests('rollouts', all)
+  const at = { port: server.port, server: server.pid, count: all.length, anywhere: true, warmupS: 0 }
+  const found = await runLoad({ ...at, asks })
+  assertNoErrors('W5 /score', found)
+  return found
 }
 
 /** From the first post until the last group is buffered. */

@@ -26,6 +26,7 @@ export const DEPENDENCY_REASONS: Record<string, string> = {
   ioredis: 'Redis client for single servers, Sentinel and clusters',
   'ipaddr.js': 'IP addresses and networks: loopback, private ranges, proxies',
   'lru-cache': 'in-memory caches with a limit',
+  msgpackr: 'sums that Lua scripts pack with cmsgpack',
   openai: 'client for models behind the OpenAI API',
   'p-map': 'concurrency limit for work on many values',
   pino: 'structured logs',

@@ -156,7 +156,13 @@ export class PythonEngine implements Engine {
 
   async #askForTasks({ custom }: { custom: boolean }): Promise<EngineOutcome | undefined> {
     const deadlineMs = custom ? LIST_CUSTOM_TASKS_DEADLINE_MS : QUERY_DEADLINE_MS
-    const request = { request: { op: 'tasks', custom }, work: 'query' as const, task: '', deadlineMs }
+    const request = {
+      request: { op: 'tasks', custom },
+      work: 'query' as const,
+      task: '',
+      deadlineMs,
+      isExpected: isObject,
+    }
     const [outcome] = await this.#itemPool.run(request, [null])
     return outcome
   }
@@ -179,6 +185,7 @@ export class PythonEngine implements Engine {
         work: 'query' as const,
         task,
         deadlineMs: QUERY_DEADLINE_MS,
+        isExpected: isObject,
       }
       const [outcome] = await this.#itemPool.run(request, [config])
       known = unwrapOutcome(outcome) as Config // library.canonical gives an object
@@ -211,6 +218,7 @@ export class PythonEngine implements Engine {
       task,
       deadlineMs: this.#options.makeDeadlineMs,
       isLast,
+      isExpected: isGeneratedItem,
     }
     const chunks: DatasetPosition[][] = []
     const share = Math.ceil(places.length / this.#options.workersPerPool)
@@ -220,10 +228,10 @@ export class PythonEngine implements Engine {
     const run = (chunk: DatasetPosition[]) => pool.runEach(batch, chunk)
     return chunks.flatMap((chunk) =>
       run(chunk).map(async (outcome, k) => {
-        const made = expectItem(await outcome)
-        if (made.kind !== 'lost' || made.reason !== 'crashed') return made
+        const made = await outcome
+        if (made.kind !== 'lost' || made.reason !== 'crashed') return withQuestion(made)
         const [again = made] = await Promise.all(run(chunk.slice(k, k + 1))) // the worker may have been killed from outside
-        return expectItem(again)
+        return withQuestion(again)
       }),
     )
   }
@@ -237,10 +245,10 @@ export class PythonEngine implements Engine {
     version = this.versionOf(task),
   ): Promise<EngineOutcome[]> {
     const request = { op: 'score', task, config, seed, entry, ...this.#describeCode(task, version) }
-    const batch = { request, work: 'answers' as const, task, deadlineMs: this.#options.scoreDeadlineMs }
+    const isExpected = (value: unknown) => typeof value === 'number'
+    const batch = { request, work: 'answers' as const, task, deadlineMs: this.#options.scoreDeadlineMs, isExpected }
     const pool = TASKS_SCORED_BY_SYMPY.has(task) ? this.#sympyPool : this.#scorePool
-    const outcomes = await pool.run(batch, answers)
-    return outcomes.map((outcome) => expectValue(outcome, (value) => typeof value === 'number'))
+    return pool.run(batch, answers)
   }
 
   /** Each in a worker of its own, once more where that ended: it may have been killed from outside. */
@@ -254,10 +262,11 @@ export class PythonEngine implements Engine {
   ): Promise<EngineOutcome[]> {
     const request = { op: 'run', task, config, seed, entry, ...this.#describeCode(task, version) }
     const deadlineMs = this.#options.scoreDeadlineMs
-    const batch = { request, work: 'answers' as const, task, deadlineMs, isLast: true }
+    const isExpected = (value: unknown) => typeof value === 'boolean'
+    const batch = { request, work: 'answers' as const, task, deadlineMs, isLast: true, isExpected }
     const run = async (input: string): Promise<EngineOutcome> => {
       const [outcome = NO_OUTCOME] = await this.#itemPool.run(batch, [input])
-      return expectValue(outcome, (value) => typeof value === 'boolean')
+      return outcome
     }
     return Promise.all(
       inputs.map(async (input) => {
@@ -274,14 +283,15 @@ export class PythonEngine implements Engine {
     version = this.versionOf(task),
   ): Promise<EngineOutcome[]> {
     const request = { op: 'explain', task, question, ...this.#describeCode(task, version) }
-    const batch = { request, work: 'answers' as const, task, deadlineMs: this.#options.scoreDeadlineMs }
-    const outcomes = await this.#scorePool.run(batch, answers)
-    return outcomes.map((outcome) => expectValue(outcome, (value) => typeof value === 'string' || value === null))
+    const isExpected = (value: unknown) => typeof value === 'string' || value === null
+    const batch = { request, work: 'answers' as const, task, deadlineMs: this.#options.scoreDeadlineMs, isExpected }
+    return this.#scorePool.run(batch, answers)
   }
 
   /** Runs the unit tests in a folder with custom tasks, inside the sandbox; the result is as hostile as the tests may be. */
   async runUnitTests(folder: string, pattern: string, deadlineMs: number): Promise<EngineOutcome | undefined> {
-    const batch = { request: { op: 'tests' }, work: 'query' as const, task: '', deadlineMs, isLast: true }
+    const isExpected = () => true
+    const batch = { request: { op: 'tests' }, work: 'query' as const, task: '', deadlineMs, isLast: true, isExpected }
     const [outcome] = await this.#itemPool.run(batch, [[folder, pattern]])
     return outcome
   }
@@ -337,19 +347,14 @@ function sumOf(pools: PythonWorkerPool[], get: (pool: PythonWorkerPool) => numbe
   return pools.reduce((sum, pool) => sum + get(pool), 0)
 }
 
-/** A worker that ran a program may say anything. */
-function expectValue(outcome: EngineOutcome, isExpected: (value: unknown) => boolean): EngineOutcome {
-  if (outcome.kind !== 'value' || isExpected(outcome.value)) return outcome
-  return { kind: 'lost', reason: 'crashed', detail: 'the Python worker answered what is no result' }
-}
-
 /** The worker sends the question once. */
-function expectItem(outcome: EngineOutcome): EngineOutcome {
-  const made = expectValue(outcome, isGeneratedItem)
+function withQuestion(made: EngineOutcome): EngineOutcome {
   if (made.kind !== 'value') return made
-  const { question, entry } = made.value as GeneratedItem // as just checked
+  const { question, entry } = made.value as GeneratedItem // its request expects one
   return { kind: 'value', value: { question, entry: { ...entry, question } } satisfies GeneratedItem }
 }
+
+const isObject = (value: unknown) => typeof value === 'object' && value !== null
 
 function isGeneratedItem(value: unknown): boolean {
   const { question, entry } = (value ?? {}) as { question?: unknown; entry?: { answer?: unknown } | null } // looked at below

@@ -18,6 +18,8 @@ export interface PythonWorkerRequest {
   deadlineMs: number
   /** It runs programs that could change the process for what comes after: the worker does nothing else after it. */
   isLast?: boolean
+  /** Whether a value can be the result of a unit. A worker that sends another one is killed, as a program may have changed it. */
+  isExpected: (value: unknown) => boolean
   units: { unit: unknown; settle: (outcome: EngineOutcome) => void }[]
 }
 
@@ -124,7 +126,12 @@ export class PythonWorker {
       this.#deadline.start(batch.deadlineMs)
       return
     }
-    batch.units[this.#nextUnit++]?.settle(parseOutcome(message))
+    const outcome = parseOutcome(message)
+    if (outcome.kind === 'value' && !batch.isExpected(outcome.value)) {
+      this.#giveUp()
+      return
+    }
+    batch.units[this.#nextUnit++]?.settle(outcome)
     if (this.#nextUnit < batch.units.length) {
       this.#deadline.start(batch.deadlineMs)
       return

@@ -48,6 +48,8 @@ const EXPLAINER_CACHE_SIZE = 4000
 /** Longer answers are explained on a thread, where a deadline ends the work. */
 const MAX_INLINE_CHARS = 1024
 
+const MAX_TEXT_CHARS = 500
+
 export const WRONG: Feedback = { kind: 'wrong', text: 'The answer is wrong.' }
 
 export class FeedbackWriter {
@@ -93,7 +95,7 @@ export class FeedbackWriter {
       const isUnread = fault === 'invalid_answer' && explainer.check === undefined
       const violation = violations.get(answer) ?? (isUnread ? UNREADABLE : undefined)
       const isTold = violation !== undefined && (violation.kind === 'format' || rules.level === 'rule')
-      verdict.feedback = isTold ? violation : WRONG
+      verdict.feedback = isTold ? shorten(violation) : WRONG
     }
   }
 
@@ -157,6 +159,12 @@ export class FeedbackWriter {
         return UNREADABLE
     }
   }
+}
+
+/** It may quote the answer, such as a number of a thousand digits. */
+function shorten(violation: Violation): Violation {
+  if (violation.text.length <= MAX_TEXT_CHARS) return violation
+  return { ...violation, text: `${violation.text.slice(0, MAX_TEXT_CHARS - 1).toWellFormed()}…` }
 }
 
 function readAnswer(answer: string, scoring: ScoringMode): string {

@@ -11,7 +11,7 @@ const COUNT = { kind: 'counter' } as const
 const SUM = { kind: 'sum' } as const
 
 /**
- * The sums that groups are reduced to, declared once: the reducer adds to these fields, and the stored records of tasks and
+ * The sums that groups are reduced to, declared once: the reducer adds to these fields, and the stored sums of tasks and
  * steps have the same. A family has one sum for each name; its fields are the prefix followed by the name.
  */
 export const GROUP_SUMS = {
@@ -29,6 +29,9 @@ export const GROUP_SUMS = {
   /** Lengths by the number of their bucket. */
   length_buckets: { kind: 'counters', prefix: 'length_bucket:', names: /^\d{1,4}$/ },
   skipped: COUNT,
+  /** Of `scored` and `score`, the skipped rollouts, which a group's mean score leaves out. */
+  skipped_scored: COUNT,
+  skipped_score: SUM,
   masked: COUNT,
   truncated: COUNT,
   /** Wrong at the first try, and right at a later one. */
@@ -73,34 +76,19 @@ export interface DividedSums {
   families: Record<string, [name: string, sum: number][]>
 }
 
-/** A field, as its prefix and the name after it; the prefix of a field of no family is empty. */
-export interface FieldParts {
-  prefix: string
-  name: string
-}
-
-export function parseSumField(field: string): FieldParts {
-  const nameStart = field.indexOf(':') + 1
-  return { prefix: field.slice(0, nameStart), name: field.slice(nameStart) }
-}
-
 export function divideSums(sums: StatisticSums): DividedSums {
-  return divideListedSums(Object.keys(sums).map(parseSumField), Object.values(sums))
-}
-
-/** Divides the sums of different fields. */
-export function divideListedSums(fields: FieldParts[], sums: number[]): DividedSums {
   const plain: StatisticSums = {}
   const families: DividedSums['families'] = {}
-  // not with entries(): its pairs take longer than all else while the code is not compiled yet
-  fields.forEach(({ prefix, name }, k) => {
-    const sum = sums[k] ?? 0
-    if (prefix === '') plain[name] = sum
+  for (const field in sums) {
+    const sum = sums[field] ?? 0
+    const nameStart = field.indexOf(':') + 1
+    const prefix = field.slice(0, nameStart)
+    if (prefix === '') plain[field] = sum
     else {
       families[prefix] ??= []
-      families[prefix].push([name, sum])
+      families[prefix].push([field.slice(nameStart), sum])
     }
-  })
+  }
   return { plain, families }
 }
 
@@ -217,6 +205,10 @@ export function sumGroups(groups: Pick<GroupSummary, 'task' | 'signal' | 'rollou
         add('reward', reward)
         add('reward_squares', reward ** 2)
         add('score', score ?? 0)
+        if (marks.includes('s')) {
+          add('skipped_scored')
+          add('skipped_score', score ?? 0)
+        }
         addTo(taskFields.scored)
         addTo(taskFields.reward, reward)
         addTo(taskFields.score, score ?? 0)

@@ -87,7 +87,7 @@ export class LibraryScorer {
     const byRun = mode === 'hardened' && needsRun(recipe.task, inputs.entry)
     const keyOf = (text: string) => `${byRun ? 'run ' : ''}${item}\n${text}`
     const results = new Map(texts.map((text) => [text, this.#cache.get(keyOf(text))]))
-    const rule = this.#getPartialRule(item, recipe, inputs)
+    const rule = byRun ? undefined : this.#getPartialRule(item, recipe, inputs)
     for (const text of results.keys()) {
       if (rule === undefined || results.get(text) !== undefined) continue
       const score = await this.#budget.run(() => rule(text)) // a long one takes up to 10 ms

@@ -16,7 +16,7 @@ import { createListenError } from './bootstrap/startup-report.ts'
 import { composeApi } from './compose.ts'
 import { createApp } from './create-app.ts'
 import { resolveListenAddress } from './listening-sockets.ts'
-import { requireEngineVersionClaim, requireStorageFormat, warnIfRedisUnreachable } from './redis-checks.ts'
+import { requireEngineVersionClaim, requireRedis, requireStorageFormat } from './redis-checks.ts'
 import { closeOnShutdown, runChildMain } from './run-main.ts'
 import { startWorker } from './start-worker.ts'
 
@@ -29,7 +29,7 @@ await runChildMain(async () => {
   const warn = process.connected ? () => {} : (line: string) => log.warn(line) // `npm start` has warned
   const python = await ensurePythonEnvironment(report, config.PYTHON, warn)
   const redis = requireRedisConfig(config)
-  if (!process.connected) void warnIfRedisUnreachable(redis, log) // `npm start` logs this for all of its processes
+  if (!process.connected) await requireRedis(redis, log) // `npm start` does so for all of its processes
   const telemetry = await startTelemetry(config, createProcessIdentity('api'), log)
   // Under `npm start` it shares the port with other processes and serves the metrics of all of them.
   const service = composeApi({
@@ -69,6 +69,11 @@ await runChildMain(async () => {
   // Several API processes share the port, and any of them may accept a connection: each joins once it can answer.
   if (config.API_PROCESSES > 1 && !config.SMALL) await service.engine.waitUntilStarted()
   await listenOrExplain(app, resolveListenAddress(config), keyRing)
+  process.on('message', (message, connection) => {
+    if (message !== 'connection') return // which another API process left waiting
+    process.send?.('accepted', undefined, undefined, () => {}) // before it is read: if this process ends, no other one gets it
+    app.server.emit('connection', connection)
+  })
   process.send?.('listening')
   await service.engine.waitUntilStarted()
   await service.features.tasks.tasks.loadRegistry()

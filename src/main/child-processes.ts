@@ -1,5 +1,6 @@
-/** The API processes and workers of `npm start`: starts them, restarts one that exits, and stops them. */
+/** The API processes and workers of `npm start`: starts them, replaces one that exits or no longer answers, and stops them. */
 import { type ChildProcess, fork } from 'node:child_process'
+import type { Socket } from 'node:net'
 import { basename } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Logger } from 'pino'
@@ -7,11 +8,19 @@ import { createCompileCacheEnv, createInheritedSocketsEnv, getModulePath } from 
 import { ProcessGroupMetrics } from '../platform/metrics/process-group.ts'
 import { retry } from '../platform/retry.ts'
 import { StartupError } from './bootstrap/startup-report.ts'
+import type { ListeningSockets } from './listening-sockets.ts'
 import { isStartupFailure } from './run-main.ts'
 
 export type Script = 'api.ts' | 'worker.ts'
 
 const RESTART_DELAY_MS = 1000
+const PING_INTERVAL_MS = 1000
+/** Pings without an answer after which other processes get the connections that wait for this one. */
+const MISSED_PINGS_BEFORE_RESCUE = 2
+/** Pings without an answer after which it is killed: many, because the machine may be overloaded. */
+const MISSED_PINGS_BEFORE_KILL = 30 /** A process has exited before its last messages are read. */
+const LAST_MESSAGES_MS = 100
+
 /**
  * A young generation large enough for the bodies in flight, so that V8 copies few of them before they are freed. It is half of that
  * from the start and stays so in an idle process: pages that are not used take no memory, and the first burst need not grow it.
@@ -29,59 +38,88 @@ const MALLOC_ENV = { MALLOC_ARENA_MAX: '1' }
 interface ChildProcessesOptions {
   env: NodeJS.ProcessEnv
   log: Logger
-  /** File descriptors of the listening sockets of each API process. */
-  sockets: number[][]
+  sockets: ListeningSockets
   /** Receives the children's log lines. Without it, they write to the standard output themselves. */
   onLogLine?: ((line: string) => void) | undefined
 }
 
+interface Child {
+  process: ChildProcess
+  script: Script
+  /** Index of its listening sockets. A worker has none. */
+  sockets: number | undefined
+  /** It listens before its engine is ready. */
+  phase: 'loading' | 'listening' | 'started'
+  /** Another process has been started in its place: it is not restarted when it exits. */
+  isReplaced: boolean
+  missedPings: number
+  /** Connections that were sent to it and that it has not accepted yet, in their order. */
+  sent: Socket[]
+}
+
 export class ChildProcesses {
   readonly #options: ChildProcessesOptions
-  readonly #children = new Set<ChildProcess>()
-  /** Processes that are not ready yet, with their names. */
-  readonly #starting = new Map<ChildProcess, string>()
-  /** Listening sockets, by the process that has them. */
-  readonly #sockets = new Map<ChildProcess, number[]>()
+  readonly #children = new Set<Child>()
   readonly #groupMetrics = new ProcessGroupMetrics()
+  /** Connections to a process that has exited or hangs, until another one gets them. */
+  readonly #rescued: Socket[] = []
+  #handOverCount = 0
+  #replacing = Promise.resolve()
   #closing = false
 
   constructor(options: ChildProcessesOptions) {
     this.#options = { ...options, env: { ...createCompileCacheEnv(), ...MALLOC_ENV, ...options.env } }
+    setInterval(() => this.#pingAll(), PING_INTERVAL_MS).unref()
   }
 
   describeStarting(): string {
-    return `waiting for ${[...this.#starting.values()].join(', ')}, which load the library`
+    const starting = [...this.#children].filter(({ phase }) => phase !== 'started')
+    const names = starting.map(({ script, process }) => `${script} (process ${process.pid})`)
+    return `waiting for ${names.join(', ') || 'a process'} to load the library`
   }
 
-  /** Resolves when the process serves and its engine is ready. A process that exits later is restarted. */
-  start(script: Script): Promise<void> {
+  /**
+   * Resolves when the process serves and its engine is ready. A process that exits later is restarted. A process that starts takes
+   * the listening sockets of one that has exited, with the connections that wait there.
+   */
+  start(script: Script, sockets = script === 'api.ts' ? this.#findFreeSockets() : undefined): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const child = this.#fork(script)
+    const process = this.#fork(script, sockets)
+    const child: Child = { process, script, sockets, phase: 'loading', isReplaced: false, missedPings: 0, sent: [] }
     this.#children.add(child)
-    this.#starting.set(child, `${script} (process ${child.pid})`)
-    let isUp = false
     let failure: string | undefined
-    child.on('message', (message) => {
+    process.on('message', (message) => {
       if (isStartupFailure(message)) failure = message.message
+      else if (message === 'pong') child.missedPings = 0
+      else if (message === 'accepted') child.sent.shift()?.destroy()
       else if (message === 'listening') {
-        isUp = true
-        this.#groupMetrics.add(child)
+        child.phase = message
+        this.#groupMetrics.add(process)
+        this.#handOver()
       } else if (message === 'started') {
-        this.#starting.delete(child)
+        child.phase = message
         resolve()
       }
     })
-    child.on('error', (error) => {
-      if (child.pid !== undefined) return // the 'exit' handler reports it
-      this.#forget(child) // spawning failed: too many processes, or out of memory
+    process.on('error', (error) => {
+      if (process.pid !== undefined) return // the 'exit' handler reports it
+      this.#children.delete(child) // spawning failed: too many processes, or out of memory
       reject(new StartupError(`${script} could not be started: ${error.message}`))
     })
-    child.once('exit', (code, signal) => {
-      this.#forget(child)
+    process.once('disconnect', () => {
+      this.#rescued.push(...child.sent)
+      this.#handOver()
+    })
+    process.once('exit', (code, signal) => {
+      this.#children.delete(child)
+      setTimeout(() => process.emit('disconnect'), LAST_MESSAGES_MS) // Node does not, if it has not acknowledged a connection
       if (this.#closing) return
-      if (!isUp) return reject(new StartupError(failure ?? `${script} exited during startup (${signal ?? code})`))
+      if (child.phase === 'loading')
+        return reject(new StartupError(failure ?? `${script} exited during startup (${signal ?? code})`))
       resolve() // it was ready, although its engine was not
+      if (child.isReplaced) return
       this.#options.log.warn({ script, code, signal }, 'a child process exited and is restarted')
+      this.#rescue(child)
       setTimeout(() => void this.startWithRetries(script), RESTART_DELAY_MS)
     })
     return promise
@@ -97,45 +135,92 @@ export class ChildProcesses {
     })
   }
 
-  /** Ends the processes after their work in flight. Their successors run the code that is on disk then. One that starts goes on. */
+  /** Replaces the processes, one after the other, by ones that run the code on disk. Those that are starting run it already. */
   replace(): void {
-    for (const child of this.#children) if (!this.#starting.has(child)) child.kill('SIGTERM')
+    this.#replacing = this.#replacing.then(async () => {
+      const replaceable = [...this.#children].filter(({ phase }) => phase === 'started')
+      for (const child of replaceable) await this.#replaceOne(child)
+    })
+  }
+
+  /** Both accept connections until the old process ends, after its work in flight. */
+  async #replaceOne(child: Child): Promise<void> {
+    if (this.#closing || !this.#children.has(child)) return
+    child.isReplaced = true
+    try {
+      await this.start(child.script, child.sockets)
+      child.process.kill('SIGTERM')
+    } catch (err) {
+      this.#options.log.error({ err }, 'a child process could not be replaced; the old one continues')
+      child.isReplaced = false
+      if (!this.#children.has(child)) void this.startWithRetries(child.script)
+    }
   }
 
   async stop(): Promise<void> {
     this.#closing = true
-    await Promise.all([...this.#children].map(stopChildProcess))
+    for (const socket of this.#rescued) socket.destroy()
+    await Promise.all([...this.#children].map(({ process }) => stopChildProcess(process)))
   }
 
   /** Ends them at once. */
   kill(): void {
-    for (const child of this.#children) child.kill('SIGKILL')
+    for (const { process } of this.#children) process.kill('SIGKILL')
   }
 
-  #fork(script: Script): ChildProcess {
+  #fork(script: Script, index: number | undefined): ChildProcess {
     const { env, onLogLine } = this.#options
-    const sockets = script === 'api.ts' ? this.#findFreeSockets() : []
+    const sockets = (index !== undefined && this.#options.sockets.fds[index]) || []
     const child = fork(getModulePath(import.meta.dirname, basename(script, '.ts')), {
       env: { ...env, ...createInheritedSocketsEnv(sockets.length) },
       execArgv: [...process.execArgv, ...HEAP_FLAGS],
       serialization: 'advanced', // metrics may be NaN, which JSON does not know
       stdio: ['inherit', onLogLine ? 'pipe' : 'inherit', 'inherit', ...sockets, 'ipc'],
     })
-    this.#sockets.set(child, sockets)
     if (onLogLine && child.stdout) createInterface({ input: child.stdout }).on('line', onLogLine)
     return child
   }
 
-  /** A process that is restarted takes those of one that has ended, with the connections that wait there. */
-  #findFreeSockets(): number[] {
-    const taken = new Set(this.#sockets.values())
-    return this.#options.sockets.find((sockets) => !taken.has(sockets)) ?? []
+  #findFreeSockets(): number {
+    const taken = new Set([...this.#children].map(({ sockets }) => sockets))
+    return this.#options.sockets.fds.findIndex((_, index) => !taken.has(index))
   }
 
-  #forget(child: ChildProcess): void {
-    this.#starting.delete(child)
-    this.#sockets.delete(child)
-    this.#children.delete(child)
+  #pingAll(): void {
+    for (const child of this.#children) {
+      if (child.phase === 'loading' || this.#closing) continue
+      if (child.missedPings++ === 0) child.process.send('ping', () => {})
+      if (child.missedPings >= MISSED_PINGS_BEFORE_RESCUE) this.#rescue(child)
+      if (child.missedPings !== MISSED_PINGS_BEFORE_KILL) continue
+      const { script, process } = child
+      this.#options.log.warn({ script, pid: process.pid }, 'a child process does not answer and is killed')
+      process.kill('SIGKILL')
+    }
+  }
+
+  #rescue({ sockets }: Child): void {
+    if (sockets === undefined) return
+    this.#options.sockets.rescue(sockets, (socket) => {
+      this.#rescued.push(socket)
+      this.#handOver()
+    })
+  }
+
+  #handOver(): void {
+    const able = [...this.#children].filter(
+      ({ process, phase, sockets, isReplaced, missedPings }) =>
+        phase !== 'loading' &&
+        process.connected &&
+        sockets !== undefined &&
+        !isReplaced &&
+        missedPings < MISSED_PINGS_BEFORE_RESCUE,
+    )
+    if (able.length === 0) return // the next process that listens gets them
+    for (const socket of this.#rescued.splice(0)) {
+      const child = able[this.#handOverCount++ % able.length]
+      child?.sent.push(socket)
+      child?.process.send('connection', socket, { keepOpen: true }, () => {})
+    }
   }
 }
 

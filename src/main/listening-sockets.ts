@@ -4,36 +4,52 @@
  */
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
-import { BoundSocket, createServer, type Server } from 'node:net'
-import type { ListenAddress } from '../http/connections/listening.ts'
+import { BoundSocket, createServer, type Server, type Socket } from 'node:net'
+import { LISTEN_BACKLOG, type ListenAddress } from '../http/connections/listening.ts'
 import type { ServerConfig } from '../platform/environment.ts'
 import { getInheritedSockets } from '../platform/installation.ts'
 import { createListenError } from './bootstrap/startup-report.ts'
 
 type Address = Pick<ServerConfig, 'HOST' | 'PORT'>
 
-interface ListeningSockets {
+export interface ListeningSockets {
   /** For each API process, one for each address of the host. */
   fds: number[][]
+  /**
+   * From now on, this process accepts connections on the sockets of one API process as well. It never stops, because closing a
+   * socket breaks the connections that wait there. Does nothing if the API processes share their sockets.
+   */
+  rescue(index: number, onConnection: (socket: Socket) => void): void
   /** New connections are then rejected once the API processes have ended, unless the sockets are inherited. */
   close(): void
 }
 
 /**
- * The API processes listen; this process never accepts. The kernel spreads new connections evenly over the sockets of one port. Of
- * processes that share a socket, the one that the kernel wakes first gets most: of 64 connections, two of eight processes had 60.
+ * The API processes accept; this process does so only where one of them leaves connections waiting. The kernel spreads new
+ * connections evenly over the sockets of one port. Of processes that share a socket, the one that the kernel wakes first gets most:
+ * of 64 connections, two of eight processes had 60.
  */
 export async function openListeningSockets(config: Address, processes: number): Promise<ListeningSockets> {
   const inherited = getInheritedSockets()
-  if (inherited.length > 0) return { fds: Array.from({ length: processes }, () => [...inherited]), close: () => {} }
+  if (inherited.length > 0)
+    return { fds: Array.from({ length: processes }, () => [...inherited]), rescue: () => {}, close: () => {} }
   const bound = await bindPort(config.HOST, config.PORT, processes)
+  const rescuers = new Map<number, Server[]>()
   return {
     fds: Array.from({ length: processes }, (_, k) =>
       bound.map(({ sockets }) => (sockets[k % sockets.length] as BoundSocket).fd()),
     ),
+    rescue(index, onConnection) {
+      if (rescuers.has(index)) return
+      const own = bound.flatMap(({ sockets }) => (sockets.length > 1 && sockets[index]) || [])
+      const accept = (socket: BoundSocket) =>
+        createServer({ pauseOnConnect: true, noDelay: true }, onConnection).listen(socket, LISTEN_BACKLOG)
+      rescuers.set(index, own.map(accept))
+    },
     close() {
+      for (const server of [...rescuers.values()].flat()) server.close()
       for (const { sockets, lock } of bound) {
-        for (const socket of sockets) socket.close()
+        for (const socket of sockets) socket[Symbol.dispose]() // does nothing to those of a server
         lock?.close()
       }
     },

@@ -4,7 +4,6 @@ import type { Logger } from 'pino'
 import type { EngineVersionClaim } from '../features/operations/engine-version-claim.ts'
 import { connectForProbe, type RedisConfig, waitUntilReady } from '../platform/redis/connect.ts'
 import type { RedisKeys } from '../platform/redis/keys.ts'
-import { formatRedisAddress } from '../platform/redis/redis-url.ts'
 import { retry } from '../platform/retry.ts'
 import { errorMessage } from '../platform/throttled-log.ts'
 import { StartupError } from './bootstrap/startup-report.ts'
@@ -64,7 +63,7 @@ function mismatchMessage(other: string): string {
 }
 
 /** The version of all data under a prefix. */
-export const STORAGE_FORMAT = 1
+export const STORAGE_FORMAT = 2
 
 /** Records the version again: a flushed Redis has lost it, and the next start would treat the data as unversioned. */
 export async function restampStorageFormat(redis: Redis, keys: RedisKeys): Promise<void> {
@@ -114,25 +113,27 @@ export async function requireEngineVersionClaim({
   return claim
 }
 
-const REDIS_STARTUP_TIMEOUT_MS = 900
-const RECOVERY_TIMEOUT_MS = 3600_000
+/** First warning, repeated warnings, and the end of the start. */
+const REDIS_WAIT = { firstMs: 900, repeatMs: 10_000, timeoutMs: 60_000 }
 
-/** Warns in one line if Redis does not answer at startup. */
-export async function warnIfRedisUnreachable(
+/** Waits until Redis answers. Warns in one line that it does not, repeats that, and at the end throws it as a StartupError. */
+export async function requireRedis(
   redisConfig: Pick<RedisConfig, 'url' | 'tls'>,
   log: Logger,
-  timeoutMs = REDIS_STARTUP_TIMEOUT_MS,
-  recoveryTimeoutMs = RECOVERY_TIMEOUT_MS,
+  { firstMs, repeatMs, timeoutMs } = REDIS_WAIT,
 ): Promise<void> {
   const redis = connectForProbe(redisConfig)
+  const startedAt = performance.now()
   try {
-    await waitUntilReady(redis, timeoutMs)
-  } catch (error) {
-    const name = `Redis at ${formatRedisAddress(redisConfig.url)} (REDIS_URL)`
-    const reason = errorMessage(error)
-    log.warn(`${reason}. The server waits for it. Start Redis, or correct REDIS_URL`)
-    const recovery = waitUntilReady(redis, recoveryTimeoutMs)
-    await recovery.then(() => log.info(`${name} answers now`)).catch(() => {})
+    for (let waitMs = firstMs; ; waitMs = repeatMs) {
+      try {
+        return await waitUntilReady(redis, waitMs)
+      } catch (cause) {
+        const advice = `${errorMessage(cause)}. Start Redis, or correct REDIS_URL`
+        if (performance.now() - startedAt >= timeoutMs) throw new StartupError(advice, { cause })
+        log.warn(advice)
+      }
+    }
   } finally {
     redis.disconnect()
   }

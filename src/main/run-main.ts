@@ -45,8 +45,11 @@ export async function runMain(
   }
 }
 
-/** Runs an entry point that `npm start` may have started: its parent then prints the error. */
+/** Runs an entry point that `npm start` may have started: its parent then prints the error, and asks whether it still answers. */
 export function runChildMain(start: () => Promise<void>): Promise<void> {
+  process.on('message', (message) => {
+    if (message === 'ping') process.send?.('pong', undefined, undefined, () => {}) // the parent may have ended
+  })
   return runMain(start, process.send === undefined ? printError : sendError)
 }
 

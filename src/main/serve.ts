@@ -52,7 +52,7 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
   const warn = (message: string) => log.warn(message)
   const python = await ensurePythonEnvironment(report, config.PYTHON, warn)
   const redis = config.REDIS_URL ? undefined : await startPrivateRedis(config.DATA_DIR, report, config.PYTHON, warn)
-  if (config.REDIS_URL) void warnIfUnreachable({ url: config.REDIS_URL, tls }, log)
+  if (config.REDIS_URL) await requireReachable({ url: config.REDIS_URL, tls }, log)
   const library = getLibrarySocket() === undefined ? new LibraryProcess(python) : undefined
   const children = new ChildProcesses({
     env: buildChildEnvironment({
@@ -61,7 +61,7 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
       ...(library && createLibrarySocketEnv(library.socket)),
     }),
     log,
-    sockets: sockets.fds,
+    sockets,
     onLogLine: screen && ((line) => screen.writeLogLine(line)),
   })
   const close = async () => {
@@ -73,7 +73,7 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
     dataDirLock.release()
   }
   const replace = () => {
-    log.info('replacing the API processes, the workers and the engine; meanwhile, new connections wait')
+    log.info('replacing the API processes and the workers, one after the other, and the engine')
     library?.restart()
     children.replace()
   }
@@ -117,9 +117,9 @@ async function openScreen(): Promise<StartupScreen> {
   const { StartupScreen } = await import('./startup-screen.ts')
   return new StartupScreen()
 }
-async function warnIfUnreachable(redis: { url: string; tls: RedisTls | undefined }, log: Logger): Promise<void> {
-  const { warnIfRedisUnreachable } = await import('./redis-checks.ts')
-  await warnIfRedisUnreachable(redis, log)
+async function requireReachable(redis: { url: string; tls: RedisTls | undefined }, log: Logger): Promise<void> {
+  const { requireRedis } = await import('./redis-checks.ts')
+  await requireRedis(redis, log)
 }
 
 /** In a terminal, unless the log level is set or tasks are watched: then the log goes to the terminal, one line per event. */

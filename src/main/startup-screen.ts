@@ -5,6 +5,7 @@
 
 import { relative } from 'node:path'
 import { styleText } from 'node:util'
+import { INVOCATION } from '@reasoning-gym-server/cli/output'
 import pretty from 'pino-pretty'
 import type { ReportProgress } from './bootstrap/startup-report.ts'
 
@@ -117,7 +118,6 @@ export function formatStartupSummary(facts: StartupFacts, paint: Paint): string 
     formatLayers(facts.layers, paint),
   ]
   const command = (text: string, about: string) => `    ${paint('bold', text.padEnd(40))} ${paint('dim', about)}`
-  const cli = 'npx reasoning-gym-server'
   const url = `${facts.isDefaultPort ? '' : ` --url ${address}`}${keys === null ? '' : ' --key KEY'}`
   return [
     '',
@@ -129,8 +129,8 @@ export function formatStartupSummary(facts: StartupFacts, paint: Paint): string 
     `  API keys   ${keys === null ? 'off: every program on this machine has all rights' : `on: ${countOf(keys, 'key', 'keys')}`}`,
     '',
     '  Try in another terminal:',
-    command(`${cli} demo${url}`, 'a training run of a simulated model'),
-    command(`${cli} item sudoku${url}`, 'one puzzle'),
+    command(`${INVOCATION} demo${url}`, 'a training run of a simulated model'),
+    command(`${INVOCATION} item sudoku${url}`, 'one puzzle'),
     '',
     paint('dim', '  Ctrl-C stops the server. From now on, only warnings and errors appear here.'),
     '',
@@ -142,7 +142,7 @@ function formatLayers(layers: Record<string, string> | undefined, paint: Paint):
   const states = Object.values(layers)
   const active = states.filter((state) => state === 'on').length
   const text = `sandbox ${active}/${states.length} layers`
-  return active === states.length ? text : paint('yellow', `${text}: run \`npx reasoning-gym-server doctor\``)
+  return active === states.length ? text : paint('yellow', `${text}: run \`${INVOCATION} doctor\``)
 }
 
 /** Relative if the folder is below the working directory. */

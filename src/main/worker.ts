@@ -8,7 +8,7 @@ import { releaseStartupMemory } from '../platform/startup-memory.ts'
 import { startTelemetry } from '../platform/telemetry/telemetry.ts'
 import { ensurePythonEnvironment } from './bootstrap/python/python-environment.ts'
 import { composeWorker } from './compose.ts'
-import { requireEngineVersionClaim, requireStorageFormat, warnIfRedisUnreachable } from './redis-checks.ts'
+import { requireEngineVersionClaim, requireRedis, requireStorageFormat } from './redis-checks.ts'
 import { closeOnShutdown, runChildMain } from './run-main.ts'
 import { startWorker } from './start-worker.ts'
 
@@ -19,7 +19,7 @@ await runChildMain(async () => {
   const warn = process.connected ? () => {} : (line: string) => log.warn(line) // `npm start` has warned
   const python = await ensurePythonEnvironment(report, config.PYTHON, warn)
   const redis = requireRedisConfig(config)
-  if (!process.connected) void warnIfRedisUnreachable(redis, log) // `npm start` logs this for all of its processes
+  if (!process.connected) await requireRedis(redis, log) // `npm start` does so for all of its processes
   const telemetry = await startTelemetry(config, createProcessIdentity('worker'), log)
   const service = composeWorker({ config, redis, python, log, tracing: telemetry?.tracing })
   await requireStorageFormat(service)

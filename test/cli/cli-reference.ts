@@ -1,4 +1,4 @@
-/** Renders docs/reference/cli.md: an introduction and the help of every command. */
+/** Renders docs/reference/cli.md: an introduction and the list of commands. */
 
 import { EXIT_CODES } from '@reasoning-gym-server/cli/command'
 import type { Command } from 'commander'
@@ -35,23 +35,11 @@ function formatHelp(command: Command): string {
 }
 
 export function renderCliReference(program: Command): string {
-  const sections = listCommandPages(program).map(
-    ({ path, text }) => `## ${path}\n\n\`\`\`text\n${omitCommonParts(text)}\n\`\`\`\n`,
-  )
-  return `${renderIntroduction()}\n${sections.join('\n')}`
-}
-
-/** Without what the introduction says of all commands: `--help`, the options that select a server, and the usual exit codes. */
-function omitCommonParts(help: string): string {
-  const usual = new Set(Object.entries(EXIT_CODES).map(([code, meaning]) => `${code} ${meaning}`))
-  const lines = help
-    .replace(/^Server options:\n(?: {2}--(?:url|key) .*\n(?: {4,}.*\n)*)+\n/gm, '')
-    .split('\n')
-    .filter((line) => !line.startsWith('  -h, --help ') && !usual.has(line.trim().replace(/ +/g, ' ')))
-  return lines
-    .join('\n')
-    .replace(/\n+(?:Options|Exit codes):(?=\n\n|\n*$)/g, '')
-    .trimEnd()
+  const [, ...commands] = listCommandPages(program)
+  const rows = commands
+    .filter(({ command }) => command.commands.length === 0)
+    .map(({ path, command }) => `| \`${path.replace(/^\S+ /, '')}\` | ${command.summary() || command.description()} |`)
+  return `${renderIntroduction()}\n## Commands\n\n| command | what it does |\n|---|---|\n${rows.join('\n')}\n`
 }
 
 function renderIntroduction(): string {
@@ -59,9 +47,9 @@ function renderIntroduction(): string {
 
 # Command line
 
-This page lists every command of \`reasoning-gym-server\` with its options, examples and exit codes, and says what the commands have in
-common. Run a command from the checkout, after \`npm ci\`, as \`npx reasoning-gym-server COMMAND\`. \`npm start\` is short for
-\`npx reasoning-gym-server serve\`. If the Node on your machine is too old, the command uses the one in \`node_modules\`.
+Run a command from the checkout, after \`npm ci\`, as \`npx reasoning-gym-server COMMAND\`; \`--help\` shows its options, examples and
+exit codes. \`npm start\` is short for \`npx reasoning-gym-server serve\`. If the Node on your machine is too old, the command uses the
+one in \`node_modules\`.
 
 ## Server selection
 
@@ -72,7 +60,7 @@ A command that needs a server picks the first of these:
 3. a temporary server on a free loopback port. The command starts it and stops it at the end. Runs, evals and collections stay in
    \`DATA_DIR\`, where later commands find them.
 
-\`--key\` or \`REASONING_GYM_API_KEY\` sets the API key. The sections below leave these two options out, and \`--help\`, which all commands have.
+\`--key\` or \`REASONING_GYM_API_KEY\` sets the API key.
 
 ## Output
 
@@ -86,7 +74,7 @@ comes next.
 
 ## Exit codes
 
-Unless a section says otherwise, they are:
+Unless \`--help\` says otherwise, they are:
 
 | exit code | meaning |
 |---|---|

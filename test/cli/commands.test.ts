@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ let url: string
 let folder: string
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'rgs-cli-'))
-  const keyRing = loadKeyRing({ API_KEYS: 'admin:rule,reader:look', API_KEYS_FILE: undefined })
+  const keyRing = loadKeyRing({ API_KEYS: 'admin:rule,reader:look,evaluator@harbor:score', API_KEYS_FILE: undefined })
   world = await openWorld({ worker: true, keyRing })
   url = await world.app.listen({ host: '127.0.0.1', port: 0 })
 })
@@ -105,24 +105,34 @@ describe('tasks and items', () => {
     expect(readFileSync(join(task, 'instruction.md'), 'utf8')).toMatch(
       /Greatest Common Divisor.*\/app\/answer\.txt\.\n$/s,
     )
-    const id = /item_id = "(.*)"/.exec(readFileSync(join(task, 'task.toml'), 'utf8'))?.[1] ?? ''
+    const toml = readFileSync(join(task, 'task.toml'), 'utf8')
+    expect(toml).toContain('artifacts = ["/app/answer.txt"]\n\n[metadata]\n')
+    expect(toml).toContain('[verifier]\nenvironment_mode = "separate"\n')
+    expect(toml).toContain('[agent]\nuser = "agent"\n')
+    expect(readFileSync(join(task, 'environment/Dockerfile'), 'utf8')).toContain('useradd --create-home agent\n')
+    const id = /item_id = "(.*)"/.exec(toml)?.[1] ?? ''
     const right = /Answer: (\d+)/.exec(await done(['item', '--id', id, '--reveal']))?.[1]
     const answerFile = join(folder, 'answer.txt')
     const environment = {
       ...process.env,
-      REASONING_GYM_URL: url.replace('//', '//admin:rule@'),
+      REASONING_GYM_URL: url.replace('//', '//harbor:score@'),
       ANSWER_FILE: answerFile,
       REWARD_DIR: folder,
     }
     const test = async () => {
-      await promisify(execFile)('bash', [join(task, 'tests/test.sh')], { env: environment })
+      for (const name of ['reward.txt', 'reward.json']) writeFileSync(join(folder, name), '1') // stale rewards
+      writeFileSync(join(folder, 'json.py'), 'raise SystemExit') // in the working directory, as an agent could leave it
+      await promisify(execFile)('bash', [join(task, 'tests/test.sh')], { cwd: folder, env: environment })
+      expect(existsSync(join(folder, 'reward.json'))).toBe(false)
       return Number(readFileSync(join(folder, 'reward.txt'), 'utf8'))
     }
     expect(await test()).toBe(0) // no answer
+    mkdirSync(answerFile)
+    expect(await test()).toBe(0)
+    rmdirSync(answerFile)
     writeFileSync(answerFile, `${right}\n`)
     expect(await test()).toBe(1)
     environment.REASONING_GYM_URL = 'http://127.0.0.1:9'
-    rmSync(join(folder, 'reward.txt'))
     await expect(test()).rejects.toThrow('Connection refused')
     expect(existsSync(join(folder, 'reward.txt'))).toBe(false)
     expect((await ask(['items', '--format', 'harbor'])).code).toBe(2)
@@ -157,6 +167,21 @@ describe('tasks and items', () => {
     )
     many.process.kill('SIGINT')
     expect((await many.ended).code).toBe(130)
+  })
+})
+
+describe('a command that the program names', () => {
+  it('is one that the user can call: by npx in a clone, and for the same server', async () => {
+    const npx = { ...env(), npm_command: 'exec' }
+    const { stdout: help } = await start(['--help'], { env: npx }).ended
+    expect(help).toMatch(/^ {2}serve {2,}Run /m)
+    expect(help).toMatch(/^ {2}npx reasoning-gym-server doctor$/m)
+    const server = ['--url', url, '--key', 'rule']
+    const { stderr } = await start(['item', 'gcd', ...server], { env: npx }).ended
+    expect(stderr).toMatch(/^Next {2}npx reasoning-gym-server score --id \S+ --answer "…" --url \S+ --key KEY$/m)
+    const { stderr: missing } = await start(['runs', 'show', 'nothing', ...server], { env: npx }).ended
+    expect(missing).toContain(`"npx reasoning-gym-server runs list --url ${url} --key KEY" lists`)
+    expect((await ask(['runs', 'show', 'nothing'])).stderr).toContain('"reasoning-gym-server runs list" lists')
   })
 })
 

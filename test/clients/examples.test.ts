@@ -78,6 +78,48 @@ for text, item_id in [(texts[0], item["id"]), ("", "no-such-item")]:
   expect(damaged).toContain('invalid_item_id')
 })
 
+it('a process of SDPO with a part of a group gets the mean of the whole group for what could not be scored', async () => {
+  const output = await integration(`
+import os
+from concurrent.futures import ThreadPoolExecutor
+from reasoning_gym_client import Client
+from reasoning_gym_client.integrations import rg_trl
+item, = Client().make("${HANGING.task}", seed=2)
+right = "<answer>" + Client().item(item["id"], reveal=True)["answer"] + "</answer>"
+Client().run("parts").put(group_size=4)
+os.environ["WORLD_SIZE"] = "2"
+def reward(texts):
+    return rg_trl.reward([None] * 2, texts, item_id=[item["id"]] * 2, run=["parts"] * 2, trainer_state=None)
+parts = [["<answer>${HANGING.answer}</answer>", "x"], [right, right]]
+print(list(ThreadPoolExecutor().map(reward, parts)))`)
+  expect(output).toBe('[[0.6666666666666666, 0], [1, 1]]\n')
+})
+
+it('slime removes from the loss what could not be scored, with a mean of real rewards', async () => {
+  const output = await integration(`
+import asyncio, os
+from types import SimpleNamespace
+from reasoning_gym_client import Client
+from reasoning_gym_client.integrations import rg_slime
+item, = Client().make("${HANGING.task}")
+right = "<answer>" + Client().item(item["id"], reveal=True)["answer"] + "</answer>"
+Client().run("slime").put(group_size=4)
+def reward(run, *texts):
+    os.environ["REASONING_GYM_RUN"] = run
+    samples = [SimpleNamespace(label=item["id"], response=text, response_length=1, status=None, metadata={}, remove_sample=text == "")
+        for text in texts]
+    try:
+        print(asyncio.run(rg_slime.group_reward(None, samples)), [int(sample.remove_sample) for sample in samples])
+    except Exception as error:
+        print(type(error).__name__)
+hangs = "<answer>${HANGING.answer}</answer>"
+reward("slime", right, "<answer>x</answer>", hangs, "")  # "": removed by what generated it
+reward("slime", hangs, hangs)
+rg_slime._run = lambda: None
+reward("", hangs)`)
+  expect(output.split('\n')).toEqual(['[1, 0, 0.5, 0.5] [0, 0, 1, 1]', '[0.5, 0.5] [1, 1]', 'Unscored', ''])
+})
+
 it('rewards.py gives each item a 1 beside two 0', async () => {
   const output = await example('rewards.py', '--url', url)
   expect(output.match(/reward 1: <answer>/g)).toHaveLength(3)

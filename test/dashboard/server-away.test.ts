@@ -107,6 +107,17 @@ it('lists keep what they had, say that the server is away, and come back with it
   }
 })
 
+it('every page says that Redis does not answer, until it does', async () => {
+  const { redis } = world.platform
+  for (const hash of ['#/runs', '#/evals/none', '#/trainers']) {
+    await visit(hash)
+    redis.disconnect()
+    await hurryUntil(page, page.getByText(/^Redis at .* does not answer/))
+    await redis.connect()
+    await hurryUntil(page, page.getByText(/^Redis at .* does not answer/), 'detached')
+  }
+})
+
 it('a page that could not be had says so, and appears when the server is back', async () => {
   await visit('#/tasks')
   await page.getByText('105 of 105').waitFor()

@@ -3,6 +3,7 @@ import { ERROR_CODES } from '@reasoning-gym-server/contract/errors'
 import { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { expect, it } from 'vitest'
 import { buildErrorsPage } from '../../scripts/reference/errors.ts'
+import { buildLimitsPage } from '../../scripts/reference/limits.ts'
 import { buildMetricsPage } from '../../scripts/reference/metrics.ts'
 import { buildEnvironmentPage, buildRunSettingsPage } from '../../scripts/reference/settings.ts'
 import { buildTasksPage } from '../../scripts/reference/tasks.ts'
@@ -10,10 +11,11 @@ import { buildTrainersPage } from '../../scripts/reference/trainers.ts'
 import { EnvironmentSchema } from '../../src/platform/environment.ts'
 import { FLEET_GAUGES, PROCESS_METRICS } from '../../src/platform/metrics/metric-definitions.ts'
 
-/** The generated pages of docs/reference. Other tests write cli.md, and access.md from the routes. */
+/** The generated pages of docs/reference. Another test writes cli.md. */
 const REFERENCE_PAGES: Record<string, () => string> = {
   'environment.md': buildEnvironmentPage,
   'errors.md': buildErrorsPage,
+  'limits.md': buildLimitsPage,
   'metrics.md': buildMetricsPage,
   'run-settings.md': buildRunSettingsPage,
   'tasks.md': buildTasksPage,

@@ -54,7 +54,8 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'The disk of the private Redis is full': [['test/failures/processes.test.ts', 'disk full']],
   'An entry in Redis is cut off or has another shape': [['test/features/runs/unreadable-entries.test.ts']],
 
-  'An API process or a worker is killed': [
+  'An API process or a worker is killed, or hangs': [
+    ['test/processes/hung-api.test.ts', 'one that hangs'],
     ['test/processes/serve.test.ts', 'killed in the middle'],
     ['test/verification/storm.test.ts'],
     [OPEN_GROUPS, 'whose process dies counts once', 'of a process that dies is not taken'],

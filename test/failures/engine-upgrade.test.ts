@@ -70,6 +70,15 @@ it('waiting groups are neither lost nor scored by the other version, and items a
     const batch = await next.call('POST', '/runs/r/batches', { step: 0 })
     expect(batch.body.groups.map((group: { group_id: string }) => group.group_id)).toEqual(['scored'])
 
+    const [label] = items.map(({ id }: Item) => id) // of the former version, from a file of the trainer
+    const numbers: [string, object][] = [
+      ['/openrlhf/r/get_reward', { query: ['?x'], prompts: ['?'], labels: [label] }],
+      ['/slime/r/rm', { response: 'x', label }],
+      ['/runs/r/samples', { unscored: 'mean', samples: [{ item_id: label, completion: 'x' }] }],
+    ]
+    for (const [path, body] of numbers)
+      expect((await next.call('POST', path, body)).body.code).toBe('engine_version_mismatch')
+
     const fresh = (await next.call('POST', '/items', { run: 'r', count: 8 })).body.items
     expect(new Set(fresh.map((item: { id: string }) => engineOf(item.id)))).toEqual(new Set([ENGINE_VERSION]))
     const again = (await next.call('POST', '/items', { run: 'r', step: 1, count: 2 }, { prefer: 'wait=60' })).body.items

@@ -2,7 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { getFreePort } from '../../src/main/bootstrap/child-server.ts'
 import { resolveRedisBinary } from '../../src/main/bootstrap/redis/redis-process.ts'
+import { requireRedis } from '../../src/main/redis-checks.ts'
+import { createLogger } from '../../src/platform/log.ts'
 import { findFreePortPairs, LoopbackRedis } from '../../verification/support/loopback-redis.ts'
 import { startChildServer } from '../../verification/support/with-server.ts'
 
@@ -23,4 +26,15 @@ it('a database that Redis does not have is refused, and database 0 stays untouch
     await redis.stop()
     rmSync(folder, { recursive: true, force: true })
   }
+})
+
+it('a Redis that is away ends the start, after one sentence that is repeated and does not tell the password', async () => {
+  const lines: string[] = []
+  const log = createLogger('info', 'test', { write: (line: string) => void lines.push(line) })
+  const url = `redis://:secret@127.0.0.1:${await getFreePort()}`
+  const started = requireRedis({ url, tls: undefined }, log, { firstMs: 1500, repeatMs: 200, timeoutMs: 1800 })
+  const sentence = /^Redis at 127\.0\.0\.1:\d+ does not answer: connection refused\. Start Redis, or correct REDIS_URL$/
+  await expect(started).rejects.toThrow(sentence)
+  expect(lines.length).toBeGreaterThan(1)
+  for (const line of lines) expect(JSON.parse(line)).toMatchObject({ level: 40, msg: expect.stringMatching(sentence) })
 })

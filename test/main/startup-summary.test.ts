@@ -24,7 +24,7 @@ it('the summary of a start says what runs, where it is, and what to try', () => 
     '  Data       ./data',
     '  API keys   off: every program on this machine has all rights',
   ])
-  expect(plain()).toContain('npx reasoning-gym-server demo ')
+  expect(plain()).toContain('reasoning-gym-server demo ')
 })
 
 it('it names what differs from an ordinary start', () => {

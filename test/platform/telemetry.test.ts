@@ -73,9 +73,9 @@ it('a trace goes from the trainer through the API, the queue and the worker into
   })
   const world = await openWorld({ worker: true, tracing: telemetry.tracing })
   await world.call('PUT', '/runs/traced', {})
-  const item = (await world.call('POST', '/items', { task: 'codeio', seed: 7 })).body.items[0]
+  const item = (await world.call('POST', '/items', { task: 'simple_integration', seed: 7 })).body.items[0]
   const [trace, trainer] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331']
-  const completion = '<answer>11</answer>'
+  const completion = '<answer>asinh(x)</answer>' // a name that is left to sympy
   const group = { run: 'traced', item_id: item.id, rollouts: [{ completion }, { completion }] }
   const posted = await world.call('POST', '/rollouts', group, {
     traceparent: `00-${trace}-${trainer}-01`,

@@ -136,6 +136,21 @@ describe('a key that is bound to runs', () => {
     expect((await call('GET', '/dumps?run=mine', 'onlooker')).status).toBe(200)
   })
 
+  it('starts the curriculum of its runs from no eval of another run, now or when another mode reads it', async () => {
+    await call('PUT', '/runs/other', 'train', { seed: 1 })
+    const { id } = (await call('POST', '/eval', 'rule', { model: null, suite: 'original', run: 'other' })).body
+    const settings = { curriculum_start: { eval: id } }
+    expect((await call('PUT', '/runs/mine', 'bound', settings)).body.code).toBe('forbidden')
+    const { body } = await call('GET', '/runs/mine/checkpoint', 'bound')
+    const restore = (start: string) => {
+      const checkpoint = { ...body, settings: { ...body.settings, curriculum_start: { eval: start } } }
+      return call('PUT', '/runs/mine/checkpoint', 'bound', checkpoint)
+    }
+    expect((await restore(id)).body.code).toBe('forbidden')
+    expect((await restore('eval-0123456789abcdef0123')).status).toBe(200) // of another server
+    await call('PUT', '/runs/mine', 'bound', { curriculum_start: null })
+  })
+
   it('sees the metrics of no others, and those without a run', async () => {
     await call('PUT', '/runs/mine', 'train', { seed: 1 })
     await call('PUT', '/runs/other', 'train', { seed: 1 })

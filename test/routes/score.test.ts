@@ -68,6 +68,13 @@ it('says what is wrong on request, and of a right answer nothing', async () => {
   expect(verdicts[0].feedback).toMatchObject({ kind: 'rule', where: { item: 2 } })
 })
 
+it('cuts what a feedback quotes of a long answer', async () => {
+  const rollouts = [{ recipe: { task: 'gcd', seed: 1 }, answer: `-${'9'.repeat(900)}` }]
+  const { verdicts } = await score({ rollouts, feedback: 'rule' })
+  expect(verdicts[0].feedback.text).toMatch(/^A greatest common divisor is at least 1, but the answer is -9+…$/)
+  expect(verdicts[0].feedback.text).toHaveLength(500)
+})
+
 it('of several turns the first right one decides, and each before it lowers the reward', async () => {
   const turns = ['about a hundred', tagged('99'), tagged('100'), tagged('98')]
   const rollouts = [turns, turns.slice(0, 2), turns.slice(2, 3)].map((some) => ({ recipe, turns: some }))

@@ -1,6 +1,6 @@
 /** No native rule takes long, whatever the answer holds. `npm run verify -- scoring-cost` measures them all; here a sample with a wide margin. */
 
-import { NATIVE_TASKS } from '@reasoning-gym-server/scorers/native-scorers'
+import { NATIVE_TASKS, PARTIAL_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { PythonEngine } from '../../src/engine/python-engine.ts'
 import { Ladders } from '../../src/features/tasks/ladders.ts'
@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => engine.close())
 
-const TASKS = [...NATIVE_TASKS].map((task, k) => [task, k] as const)
+const TASKS = [...NATIVE_TASKS, ...Object.keys(PARTIAL_SCORERS)].map((task, k) => [task, k] as const)
 it.each(TASKS)('%s is scored in time, whatever the answer holds', { timeout: 120_000 }, async (task, k) => {
   // One answer in 28, others for each task; together they are all there. Every second task has its hardest item.
   const sample = { difficulties: [k % 2 ? 1 : null], oneIn: 28, from: (3 * task.length) % 28 }

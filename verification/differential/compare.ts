@@ -16,6 +16,7 @@ import type { Ladders } from '../../src/features/tasks/ladders.ts'
 import type { ScorerThreadPool } from '../../src/grading/scorer-thread-pool.ts'
 import { areScoresEqual } from '../support/score-equality.ts'
 import { generateAntiderivatives } from './antiderivatives.ts'
+import { generateJsonAnswers } from './json-answers.ts'
 
 /** A task's defaults, and its ladder. */
 const DIFFICULTIES = [null, 0, 0.25, 0.5, 0.75, 1]
@@ -64,11 +65,12 @@ export async function compareTask(
     const made = outcome.value as GeneratedItem // as the host makes them
     const right = made.entry.answer ?? other
     const isPartial = PARTIAL_SCORERS[task] !== undefined
+    const generate = task === 'codeio' ? generateJsonAnswers : generateAntiderivatives
     const half = isPartial ? Math.ceil(perItem / 2) : 0
     const texts = [
       ...new Set([
         ...generateMutants(right, other, perItem - half, random),
-        ...(isPartial ? generateAntiderivatives(right, other, half, random) : []),
+        ...(isPartial ? generate(right, other, half, random) : []),
       ]),
     ]
     const scores = await engine.score(task, config, place[0], made.entry, texts)

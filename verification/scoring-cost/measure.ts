@@ -2,7 +2,7 @@
 
 import { bindExplainer } from '@reasoning-gym-server/scorers/feedback/explainers'
 import { createHardenedRule } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
-import { NATIVE_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
+import { NATIVE_SCORERS, PARTIAL_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { InvalidAnswerError } from '@reasoning-gym-server/scorers/scorer'
 import { type Engine, type GeneratedItem, getConfigDefaults } from '../../src/engine/engine.ts'
 import type { Ladders } from '../../src/features/tasks/ladders.ts'
@@ -37,12 +37,12 @@ export async function measureTaskCost(
   for (const difficulty of difficulties) {
     const config = await engine.canonicalizeConfig(task, difficulty === null ? {} : ladders.configAt(task, difficulty))
     const [outcome] = await engine.generateItems(task, config, [[4711, 0]])
-    const read = NATIVE_SCORERS[task]
+    const read = NATIVE_SCORERS[task] ?? PARTIAL_SCORERS[task]
     if (outcome?.kind !== 'value' || !read) continue
     const { entry, question } = outcome.value as GeneratedItem // as the host makes it
     const full = { ...getConfigDefaults((await engine.tasks())[task]), ...config }
     const rule = read(entry)
-    const upstream = (text: string) => rule(text, full)
+    const upstream = (text: string) => rule(text, full) ?? 0 // what the library would score
     const explain = bindExplainer(task, question)
     const rules = {
       upstream,

@@ -1,4 +1,4 @@
-/** Three ranks that train by the loop of docs/guides/synchronous-loop.md, each a process that is killed at chosen moments. */
+/** Three ranks that train by the loop of docs/guides/training-loop.md, each a process that is killed at chosen moments. */
 import { spawn } from 'node:child_process'
 import { EventEmitter, on } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

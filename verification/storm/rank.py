@@ -1,4 +1,4 @@
-"""One rank of the synchronous loop of docs/guides/synchronous-loop.md: the program as it is printed there, but for its numbers, a model that
+"""One rank of the synchronous loop of docs/guides/training-loop.md: the program as it is printed there, but for its numbers, a model that
 needs no server, and a barrier of files. It says on stdout what it is about to do, so that it can be killed there.
 
     python rank.py URL FOLDER RANK RANKS STEPS ITEMS
@@ -77,8 +77,8 @@ for name, moment in (("items", "items"), ("post_many", "post"), ("batch", "batch
 
 
 def program():
-    pages = [(ROOT / "docs" / "guides" / name).read_text() for name in ("training-loop.md", "synchronous-loop.md")]
-    functions, loop = (re.search(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)[1] for page in pages)
+    page = (ROOT / "docs" / "guides" / "training-loop.md").read_text()
+    functions, loop = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)[:2]
     code = functions.split("\ndef ")[0] + "\n" + loop
     first = next(step for step in range(STEPS + 1) if not (FOLDER / f"saved-{step}-{RANK}.json").exists())
     for printed, here in (
@@ -92,7 +92,7 @@ def program():
         ("# with several ranks: torch.distributed.barrier(), so that all have posted", "barrier(step)"),
         ("# save the checkpoint of this step here", "save(step, items, batch)"),
     ):
-        assert printed in code, f"docs/guides/synchronous-loop.md no longer has: {printed}"
+        assert printed in code, f"docs/guides/training-loop.md no longer has: {printed}"
         code = code.replace(printed, here)
     return code
 
@@ -101,4 +101,4 @@ def train(batch):
     pass
 
 
-exec(compile(program(), "docs/guides/synchronous-loop.md", "exec"))
+exec(compile(program(), "docs/guides/training-loop.md", "exec"))

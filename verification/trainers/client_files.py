@@ -37,6 +37,7 @@ async def skyrl():
 
     await prove(score, unscored_reward=give_task_a_mean())
     await prove_group(score)
+    await prove_means(score)
     same_items([make(position=k // SIZE).init(QUESTION)[1]["item_id"] for k in range(4 * SIZE)])
 
 
@@ -73,6 +74,7 @@ async def openrlhf_agent():
 
     await prove(score, unscored_reward=give_task_a_mean())
     await prove_group(score)
+    await prove_means(score)
     same_items([(await execute(str(k // SIZE), "<answer>?</answer>"))["label"] for k in range(4 * SIZE)])
 
 
@@ -103,6 +105,9 @@ async def swift():
     stuck = unscored["item"]["id"]
     found = rewards((stuck, reference(stuck)), (stuck, "<answer>no idea</answer>"), (stuck, unscored["completion"]))
     check("unscored is its siblings' mean", math.isclose(found[2], 0.5, abs_tol=1e-6) and found[0] == 1.0, found)
+    found = rewards(*[(stuck, unscored["completion"])] * SIZE)
+    mean = admin.run(run).get()["tasks"][unscored["item"]["task"]]["mean_reward"]
+    check("all hang: the mean of the task", mean > 0 and all(abs(value - mean) < 1e-6 for value in found), found)
 
 
 use_environment(run)

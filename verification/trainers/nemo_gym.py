@@ -101,6 +101,7 @@ async def nemo_gym():
     client.global_config_dict[SERVER]["resources_servers"][SERVER]["port"] = urlsplit(counted.url).port
     client._server_base_urls.clear()
     await prove_group(score)
+    await prove_means(score)
     await prove_outage("the module waits for an outage", score, "stop-redis", 30, "start-redis")
 
     before = progress()["rollouts"]

@@ -44,7 +44,7 @@ def scorer(client, environment):
                 assert output.finished
                 return Result(output.reward, output.metadata["unscored"], output.metadata["fault"] == "no_answer" if "fault" in output.metadata else False)
             except Exception as error:  # noqa: BLE001
-                if attempt == 9 or item_id == "no such item":
+                if attempt == 9 or item_id in dict(faulty_ids()).values():
                     return Result(None, True)
                 await asyncio.sleep(1)
 
@@ -133,6 +133,12 @@ async def prove_tries():
     (group,) = until(lambda: list(admin.run(TRIES).groups()), bool)
     same("tries: turns of the rollout", [turn["answer"] for turn in group["verdicts"][0]["turns"]], ["29", "30", "31", right])
     same("tries: one rollout", progress(TRIES)["rollouts"], 1)
+    stuck = unscored["item"]["id"]
+    admin.run(TRIES).post(stuck, [{"completion": text} for text in (reference(stuck), "x")], buffer=False, wait_s=60)
+    async with env.session(task=task_of(TRIES, item_id=stuck)) as session:
+        outputs = [await session.call_tool("submit_answer", {"answer": text}) for text in ("x", unscored["answer"])]
+    same("tries: unscored after a wrong one: the mean of the task", [one.reward for one in outputs], [0.0, 0.5])
+    same("tries: unscored after a wrong one: says so", outputs[1].metadata["unscored"], True)
 
 
 def prove_trl():

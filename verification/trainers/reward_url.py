@@ -44,19 +44,7 @@ async def openrlhf():
     await prove_group(scorer(f"{url}/openrlhf/{run}/get_reward"))
     found = await execute(f"{url}/openrlhf/{run}s/get_reward", item["id"], item["right"])
     same("wrong run: no reward, which OpenRLHF ends the run for", found["reward"], None)
-    await prove_unscored(scorer(f"{url}/openrlhf/{run}/get_reward"))
-
-
-async def prove_unscored(score):
-    """A group whose first sample cannot be scored: it waits until the group is complete and gets the mean, also if the second is wrong."""
-    stuck = unscored["item"]["id"]
-    first = asyncio.create_task(score(stuck, unscored["completion"]))
-    await asyncio.sleep(4)  # longer than the scorer's deadline
-    same("unscored in a group: a wrong one", (await score(stuck, "<answer>no idea</answer>")).reward, 0.0)
-    others = [await score(stuck, reference(stuck)) for _ in range(SIZE - 2)]
-    same("unscored in a group: right ones", [one.reward for one in others], [1.0] * (SIZE - 2))
-    result = await first
-    check("unscored in a group: the mean", result.unscored and abs(result.reward - (SIZE - 2) / (SIZE - 1)) < 1e-6, result)
+    await prove_means(scorer(f"{url}/openrlhf/{run}/get_reward"))
 
 
 class Absent(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -122,7 +110,7 @@ async def miles():
         check("wrong run: an error", False)
     except aiohttp.ClientResponseError as error:
         same("wrong run: an error", error.status, 404)
-    await prove_unscored(scorer(f"{url}/slime/{run}/rm"))
+    await prove_means(scorer(f"{url}/slime/{run}/rm"))
 
 
 checked({"openrlhf": openrlhf, "miles": miles})

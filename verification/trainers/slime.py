@@ -24,13 +24,13 @@ from slime.utils.misc import load_function
 from slime.utils.types import Sample
 
 
-def contract_suite(mode, *options):
-    """slime's pytest suite, which loads the functions and the data source by their paths."""
-    command = [sys.executable, SUITE, "-q", "-p", "no:cacheprovider", "--data-source-path", f"{FILE}.LiveItems", *options]
+def contract_suite():
+    """slime's pytest suite, which loads the data source by its path. Its samples for reward functions name no item: an error here."""
+    command = [sys.executable, SUITE, "-q", "-p", "no:cacheprovider", "--data-source-path", f"{FILE}.LiveItems"]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([os.environ["PYTHONPATH"], str(SLIME), str(SLIME / "tests")])}
     done = subprocess.run(command, cwd=SLIME, env=env, capture_output=True, text=True, timeout=200)
     last = done.stdout.strip().splitlines()[-1:] or [done.stderr[-500:]]
-    check(f"contract suite, {mode}", done.returncode == 0 and "passed" in last[0], last[0] if done.returncode == 0 else done.stdout[-500:])
+    check("contract suite", done.returncode == 0 and "passed" in last[0], last[0] if done.returncode == 0 else done.stdout[-500:])
 
 
 def arguments(**more):
@@ -68,7 +68,10 @@ async def kinds():
     by_url = scorer(arguments(custom_rm_path=None, rm_type="remote_rm", rm_url=f"{url}/slime/rm"), removes=False)
     same("URL: right and wrong", [(await by_url(items[0]["id"], items[0][kind])).reward for kind in ("right", "wrong")], [1, 0])
     score = scorer(arguments(), removes=True)
-    await prove(score, unscored_reward=0.0, damaged_reward=0.0, has_no_answer=False)
+    await prove(score, has_no_answer=False)
+    os.environ["REASONING_GYM_RUN"] = f"{run}-means"
+    admin.run(f"{run}-means").put(group_size=SIZE, buffer=False)
+    await prove_means(score, f"{run}-means")
     os.environ["REASONING_GYM_RUN"] = run
 
 
@@ -101,6 +104,16 @@ async def unscored_in_a_group():
     same("unscored in a group: the mean of the others", [round(value, 6) for value in rewards], [1, 0, 0.333333, 0])
     same("unscored in a group: out of the loss", [one.remove_sample for one in samples], [False, False, True, False])
     same("unscored in a group: counted by the run", progress(name)["unscored"], 1)
+    samples = [sample(item_id, text) for text in (texts[0], texts[0], texts[1], "")]
+    samples[3].remove_sample = True
+    rewards = await batched_async_rm(arguments(group_rm=True, custom_rm_path=f"{FILE}.group_reward"), samples)
+    same("a sample that comes removed: the mean of the others", [round(value, 6) for value in rewards], [1, 1, 0, 0.666667])
+    same("a sample that comes removed: counted as unscored", progress(name)["unscored"], 2)
+    samples = [sample(item_id, unscored["completion"]) for _ in range(4)]
+    rewards = await batched_async_rm(arguments(group_rm=True, custom_rm_path=f"{FILE}.group_reward"), samples)
+    mean = admin.run(name).get()["tasks"]["simple_integration"]["mean_reward"]
+    same("all hang: the mean of the task", [mean > 0, *(round(value - mean, 6) for value in rewards)], [True, 0, 0, 0, 0])
+    same("all hang: out of the loss", {one.remove_sample for one in samples}, {True})
     os.environ["REASONING_GYM_RUN"] = run
 
 
@@ -121,6 +134,4 @@ async def main():
 
 if __name__ == "__main__":
     asyncio.run(main())
-    os.environ["REASONING_GYM_RUN"] = f"{run}-contracts"
-    contract_suite("one sample", "--custom-rm-path", f"{FILE}.reward")
-    contract_suite("whole groups", "--custom-rm-path", f"{FILE}.group_reward", "--group-rm")
+    contract_suite()

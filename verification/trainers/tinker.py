@@ -88,6 +88,12 @@ async def groups():
     group = await rollout(first, ["I do not know."])
     same("test suite: scored", group.get_total_rewards(), [0.0])
     same("test suite: not counted", progress()["groups"], 4)
+    item = admin.item(unscored["item"]["id"])
+    group = PuzzleGroupBuilder(item, renderer, SIZE, run, None)
+    await rollout(group, [reference(item["id"]), *["<answer>x</answer>"] * (SIZE - 1)])
+    done = await rollout(group, [unscored["completion"]] * SIZE)
+    same("all hang: the mean of the task", done.get_total_rewards(), [0.25] * SIZE)
+    same("all hang: no score", ["score" in metrics for metrics in done.metrics_G], [False] * SIZE)
 
 
 async def tries():

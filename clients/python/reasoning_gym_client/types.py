@@ -524,7 +524,7 @@ class Feedback(TypedDict):
     `wrong`: only the reference answer can tell what is wrong, so nothing is said about it."""
 
     text: str
-    """What is wrong, in a sentence."""
+    """What is wrong, in a sentence of at most 500 characters."""
 
     where: NotRequired[FeedbackPlace]
     """Place of the fault, if it has one."""

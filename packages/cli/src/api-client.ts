@@ -13,11 +13,14 @@ export class ApiClient {
   readonly url: string
   /** Whether the server stops when the command ends. */
   readonly isTemporary: boolean
+  /** The server options that the user gave, as another command takes them. */
+  readonly options: string
   readonly #key: string | undefined
 
-  constructor(url: string, key?: string, isTemporary = false) {
+  constructor(url: string, key?: string, { isTemporary = false, options = '' } = {}) {
     this.url = url.replace(/\/$/, '')
     this.isTemporary = isTemporary
+    this.options = options
     this.#key = key
   }
 

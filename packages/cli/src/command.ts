@@ -1,7 +1,7 @@
 /** What a command of the program is, what the program gives it, and how its help looks. */
 import { type Argument, Command, Option } from 'commander'
 import type { ApiClient } from './api-client.ts'
-import { heading, printError } from './output.ts'
+import { heading, nameProgram, printError } from './output.ts'
 import type { WithServer } from './with-server.ts'
 
 /** A command with the parts that most commands have. */
@@ -64,6 +64,7 @@ export function configureHelp(command: Command): Command {
       styleCommandText: (text) => heading(text),
     })
     .configureOutput({
+      writeOut: (text) => process.stdout.write(nameProgram(text)),
       getOutHelpWidth: () => Math.min(MAX_HELP_WIDTH, process.stdout.columns ?? MAX_HELP_WIDTH),
       outputError: (text) => {
         const [first = '', ...more] = text.trimEnd().split('\n')

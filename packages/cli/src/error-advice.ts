@@ -5,11 +5,14 @@ import type { ApiClient } from './api-client.ts'
 import type { Problem } from './cli-error.ts'
 
 export async function explainProblem(problem: Problem, server: ApiClient): Promise<string> {
-  const { missing, fields, request } = problem
+  const { missing, fields, request, detail } = problem
+  const hasReason = detail.includes(' gives no task: ') // a file that should have the missing task
   const text =
-    (missing && (await explainMissing(missing, server, { path: request.path, isMalformed: fields.length > 0 }))) ??
+    (missing && !hasReason
+      ? await explainMissing(missing, server, { path: request.path, isMalformed: fields.length > 0 })
+      : undefined) ??
     (await explainFields(problem, server)) ??
-    nameCommands(problem.detail)
+    nameCommands(detail)
   const advice = problem.code === 'unauthorized' ? ' (set --key or REASONING_GYM_API_KEY)' : ''
   return `${text.replace(/\.$/, '')}${advice} [${problem.code}]`
 }
@@ -45,7 +48,7 @@ export async function explainMissing(
   if (from === undefined) return undefined
   const suggestion = formatSuggestion(name, await listNames(server, ...from))
   if (suggestion) return `There is no ${kind} "${name}". ${suggestion}`
-  const list = command && `"reasoning-gym-server ${command}" lists`
+  const list = command && `"reasoning-gym-server ${command}${server.options}" lists`
   if (example === undefined) return `There is no ${kind} "${name}". ${list} those that exist`
   const where = list ? `. ${list} them` : ''
   if (!isMalformed) return `There is no ${kind} "${name}", or the server no longer keeps it${where}`
@@ -135,9 +138,9 @@ const COMMANDS: [call: RegExp, command: string][] = [
   [/GET \/tasks\b(?!\/)/g, '"reasoning-gym-server tasks"'],
   [/GET \/eval\/suites\b/g, '"reasoning-gym-server eval suites"'],
   [/GET \/runs\b(?!\/)/g, '"reasoning-gym-server runs list"'],
-  [/PUT \/runs\/\{run\}(?!\/)/g, '"reasoning-gym-server runs set"'],
-  [/POST \/eval\/(?:\{id\}|eval-\w+)\/resume/g, '"reasoning-gym-server eval --resume"'],
-  [/POST \/runs\/\{run\}\/collect\b(?!\/)/g, '"reasoning-gym-server collect"'],
+  [/PUT \/runs\/\{run\}(?!\/)/g, '"reasoning-gym-server runs set RUN"'],
+  [/POST \/eval\/(?:\{id\}|eval-\w+)\/resume/g, '"reasoning-gym-server eval --resume ID"'],
+  [/POST \/runs\/\{run\}\/collect\b(?!\/)/g, '"reasoning-gym-server collect --run RUN"'],
   [/POST \/items\b/g, '"reasoning-gym-server items"'],
   [/POST \/score\b/g, '"reasoning-gym-server score"'],
   [/POST \/eval\b(?!\/)/g, '"reasoning-gym-server eval"'],

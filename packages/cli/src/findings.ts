@@ -1,6 +1,6 @@
 /** How `doctor` and `task check` print the findings of their checks. */
 import type { Finding } from '@reasoning-gym-server/contract/finding'
-import { measureWidth, paint } from './output.ts'
+import { measureWidth, nameProgram, paint } from './output.ts'
 import { getOutputWidth } from './table.ts'
 
 const STATUS_SYMBOLS = { ok: '✓', warn: '!', fail: '✗' } as const
@@ -11,7 +11,7 @@ export function formatFinding({ name, is, found, advice }: Finding, nameWidth: n
   const tone = STATUS_TONES[is]
   const symbol = paint(STATUS_SYMBOLS[is], tone)
   const lines = wrapText(nameWidth, is === 'ok' ? found : paint(found, tone))
-  const advised = advice ? wrapText(nameWidth, `→ ${advice}`) : []
+  const advised = advice ? wrapText(nameWidth, `→ ${nameProgram(advice)}`) : []
   return `${symbol} ${name.padEnd(nameWidth)} ${[...lines, ...advised].join(`\n${' '.repeat(nameWidth + 3)}`)}`
 }
 

@@ -92,7 +92,7 @@ async function watchJob<View extends JobView>(
     }
   } catch (error) {
     bar.stop()
-    if (wasInterrupted()) await cancelJob(server, place, { unit, resume: `${resumeCommand} ${id}` })
+    if (wasInterrupted()) await cancelJob(server, place, { unit, resume: `${resumeCommand} ${id}${server.options}` })
     throw error
   } finally {
     bar.stop()

@@ -4,23 +4,31 @@ import { dirname, join } from 'node:path'
 import type { Item } from '@reasoning-gym-server/contract/item'
 
 const DOCKERFILE = `FROM python:3.12-slim-bookworm
+RUN useradd --create-home agent
 WORKDIR /app
+RUN chown agent /app
 `
 
-/** The verifier reads the address and the key of the server from the environment of the host: no file has them. */
-const CONFIG = `schema_version = "1.1"
+/**
+ * The agent has no access to the test and the key: the verifier runs in a container of its own, which gets the answer
+ * alone. It reads the address and the key of the server from the environment of the host: no file has them.
+ */
+const CONFIG = `schema_version = "1.2"
+artifacts = ["/app/answer.txt"]
 
 [metadata]
 `
 
 const LIMITS = `
 [verifier]
+environment_mode = "separate"
 timeout_sec = 120.0
 
 [verifier.env]
 REASONING_GYM_URL = "\${REASONING_GYM_URL}"
 
 [agent]
+user = "agent"
 timeout_sec = 600.0
 
 [environment]
@@ -31,8 +39,10 @@ build_timeout_sec = 600.0
 function buildTest(itemId: string): string {
   return `#!/bin/bash
 set -euo pipefail
-python3 - <<'PYTHON'
-import base64, json, os, urllib.parse, urllib.request
+logs="\${REWARD_DIR:-/logs/verifier}"
+rm -f "$logs/reward.txt" "$logs/reward.json"
+python3 -I - "$logs/reward.txt" <<'PYTHON'
+import json, os, sys, urllib.parse, urllib.request
 
 url = urllib.parse.urlsplit(os.environ["REASONING_GYM_URL"])
 headers = {"Content-Type": "application/json"}
@@ -41,8 +51,8 @@ if url.password:
 address = urllib.parse.urlunsplit((url.scheme, url.netloc.rpartition("@")[2], url.path.rstrip("/") + "/score", "", ""))
 try:
     with open(os.environ.get("ANSWER_FILE", "/app/answer.txt"), encoding="utf-8", errors="replace") as file:
-        answer = file.read().strip()
-except FileNotFoundError:
+        answer = file.read(1_000_000).strip()
+except OSError:
     answer = ""
 score = 0
 if answer:
@@ -51,7 +61,7 @@ if answer:
         score = json.load(response)["verdicts"][0]["score"]
     if score is None:
         raise SystemExit("the server could not score the answer")
-with open(os.path.join(os.environ.get("REWARD_DIR", "/logs/verifier"), "reward.txt"), "w") as file:
+with open(sys.argv[1], "w") as file:
     file.write(str(score))
 PYTHON
 `

@@ -55,14 +55,29 @@ export function printJson(value: unknown): Promise<void> {
   return printLine(json.replace(UNESCAPED_BY_JSON, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`))
 }
 
+/** npm and npx, which run the program in a clone, set the variable. There, no shell finds the program by its name. */
+export const INVOCATION = process.env.npm_command === undefined ? 'reasoning-gym-server' : 'npx reasoning-gym-server'
+
+/** Replaces commands of this program by what the user can call. */
+export function nameProgram(text: string): string {
+  return text.replace(/(?<!npx |\ba )\breasoning-gym-server (?=[a-z])/g, `${INVOCATION} `)
+}
+
 /** Prints progress and notes to stderr. */
 export function printStatus(text: string): void {
-  process.stderr.write(`${replaceControls(text)}\n`)
+  process.stderr.write(`${replaceControls(nameProgram(text))}\n`)
 }
 
 /** Prints the one line that an error has. */
 export function printError(message: string): void {
   printStatus(`${paint('reasoning-gym-server:', 'bad', process.stderr)} ${message}`)
+}
+
+interface Server {
+  url: string
+  isTemporary: boolean
+  /** The server options that the user gave, as another command takes them. */
+  options?: string
 }
 
 interface NextStep {
@@ -73,11 +88,11 @@ interface NextStep {
 }
 
 /** Prints to stderr where to see more and what to do next. A temporary server has no dashboard that one could open. */
-export function printNext({ url, isTemporary }: { url: string; isTemporary: boolean }, { page, next }: NextStep): void {
+export function printNext({ url, isTemporary, options = '' }: Server, { page, next }: NextStep): void {
   const label = (text: string) => muted(text, process.stderr)
   const lines = [
     ...(page === undefined || isTemporary ? [] : [`${label('Open')}  ${link(`${url}/#${page}`, process.stderr)}`]),
-    ...(next === undefined ? [] : [`${label('Next')}  ${next}`]),
+    ...(next === undefined ? [] : [`${label('Next')}  ${next.replace(/(?= > )|$/, options)}`]),
   ]
   if (lines.length > 0) printStatus(`\n${lines.join('\n')}`)
 }

@@ -66,7 +66,7 @@ function createContext({ startServer }: ProgramParams): CommandContext {
 
 /** Stands for a command in the help of the program, and is never run. */
 function createPlaceholder({ name, args = '' }: CommandEntry): Command {
-  return new Command(name).arguments(args)
+  return args === '' ? new Command(name) : new Command(name).arguments(args)
 }
 
 /** Copies the settings of the parent, which `addCommand` does not do by itself. */

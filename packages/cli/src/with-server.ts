@@ -40,14 +40,15 @@ export async function callWithServer<T>(
   use: (server: ApiClient) => Promise<T>,
 ): Promise<T> {
   const config = readClientConfig()
-  const { url: named, key: given } = getConfiguredServer(options, config)
-  if (named !== undefined) return useWithAdvice(new ApiClient(named, given), use)
+  const { url: named, key } = getConfiguredServer(options, config)
+  const given = `${options.url === undefined ? '' : ` --url ${options.url}`}${options.key === undefined ? '' : ' --key KEY'}`
+  if (named !== undefined) return useWithAdvice(new ApiClient(named, key, { options: given }), use)
   const here = getLocalUrl(config)
-  if (await isServerRunning(here)) return useWithAdvice(new ApiClient(here, given), use)
+  if (await isServerRunning(here)) return useWithAdvice(new ApiClient(here, key, { options: given }), use)
   printStatus(`No server is running at ${here}. Starting a temporary one for this command …`)
   const own = await startServer(requirements)
   try {
-    return await useWithAdvice(new ApiClient(own.url, undefined, true), use)
+    return await useWithAdvice(new ApiClient(own.url, undefined, { isTemporary: true }), use)
   } finally {
     await own.stop()
   }

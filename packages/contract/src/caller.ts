@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { NullableText } from './common.ts'
 
-/** docs/reference/access.md lists the calls that each role may make. */
+/** The API document lists the roles of each call. */
 export const ApiKeyRole = z
   .enum(['reader', 'trainer', 'evaluator', 'admin'])
   .meta({ id: 'ApiKeyRole', description: 'Role of an API key, which decides the calls it may make.' })

@@ -6,6 +6,15 @@ export const Share = z.number().min(0).max(1)
 export const NullableNumber = z.number().nullable()
 export const NullableText = z.string().nullable()
 
+/** Why a generation ended. SGLang gives an object, whose `type` is the reason. */
+export const FinishReason = z
+  .preprocess((reason) => (isTyped(reason) ? reason.type : reason), z.string().max(64))
+  .meta({ type: 'string', maxLength: 64 }) // what clients declare
+
+function isTyped(value: unknown): value is { type: unknown } {
+  return typeof value === 'object' && value !== null && 'type' in value
+}
+
 /** Maps are under one name each in the API document. */
 export const JsonObject = z.looseObject({}).meta({ id: 'JsonObject', description: 'A JSON object with any fields.' })
 export const CountByName = z.record(z.string(), Count).meta({ id: 'CountByName', description: 'Counts by name.' })

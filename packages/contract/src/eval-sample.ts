@@ -1,6 +1,6 @@
 /** The samples of an eval: completions with their scores, how a list selects them, and completions that you post. */
 import { z } from 'zod'
-import { Count, NullableNumber, NullableText } from './common.ts'
+import { Count, FinishReason, NullableNumber, NullableText } from './common.ts'
 import { ItemId } from './item-id.ts'
 import { Difficulty } from './recipe.ts'
 import { Message } from './rollout.ts'
@@ -13,11 +13,9 @@ export const CompletionInput = z
     sample_id: SampleId.describe('ID of the sample, as `GET /eval/{id}/items` returned it.'),
     completion: z.string().optional().describe('Text that the model generated. Give either this or `messages`.'),
     messages: z.array(Message).min(1).optional().describe('Completion as chat messages, in place of `completion`.'),
-    finish_reason: z
-      .string()
-      .max(64)
-      .nullish()
-      .describe('Why the generation ended. `length`: the completion was cut off at the token limit.'),
+    finish_reason: FinishReason.nullish().describe(
+      'Why the generation ended, also as SGLang’s object with a `type`. `length`: the completion was cut off at the token limit.',
+    ),
     length_tokens: Count.optional().describe('Length of the completion in tokens.'),
   })
   .refine(({ completion, messages }) => (completion === undefined) !== (messages === undefined), {

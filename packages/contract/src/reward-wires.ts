@@ -114,7 +114,9 @@ export const SlimeReward = z
     reward: Score.describe(
       'Reward to train on. For an unscored sample: the mean of its complete group, else of its task in the run; with `unscored=zero` 0.',
     ),
-    acc: Score.describe('1 if the answer is right (score of at least 0.99), else 0.'),
+    acc: Score.describe(
+      '1 if the answer is right (score of at least 0.99), else 0; equal to `reward` if the sample is unscored.',
+    ),
     unscored: z.boolean().describe('True if the sample could not be scored; `reward` is then a substitute.'),
     fault: NullableText.describe('Format fault of the response, such as `no_answer`; null if there is none.'),
     pred: NullableText.describe('Answer extracted from the response; null if there is none.'),

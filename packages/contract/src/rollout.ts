@@ -16,7 +16,7 @@ import {
   viewAsNumbers,
 } from '@reasoning-gym-server/codec/typed-arrays'
 import { z } from 'zod'
-import { Count, NullableNumber } from './common.ts'
+import { Count, FinishReason, NullableNumber } from './common.ts'
 import { ItemId } from './item-id.ts'
 import { GroupVerdict, MAX_TRIES } from './verdict.ts'
 
@@ -99,13 +99,9 @@ export const Rollout = z
     policy_version: Count.optional().describe(
       'Version of the policy that generated this rollout. Defaults to the version of the group.',
     ),
-    finish_reason: z
-      .string()
-      .max(64)
-      .nullish()
-      .describe(
-        'Why the generation ended. `length`: the completion was cut off at the token limit. Ends and refusals are scored; any other reason, such as `abort`, means that the generation failed, and the rollout is unscored.',
-      ),
+    finish_reason: FinishReason.nullish().describe(
+      'Why the generation ended, also as SGLang’s object with a `type`. `length`: the completion was cut off at the token limit. Ends and refusals are scored; any other reason, such as `abort`, means that the generation failed, and the rollout is unscored.',
+    ),
     length_tokens: Count.optional().describe(
       'Length of the completion in tokens. Defaults to the number of trained tokens, if `tokens` or `masks` are given.',
     ),

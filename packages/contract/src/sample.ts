@@ -1,7 +1,7 @@
 /** `POST /samples`: single rollouts, scored immediately. Those of a run are gathered into its groups. */
 import { z } from 'zod'
 import { AdapterName } from './adapter.ts'
-import { Count, NullableNumber, NullableText } from './common.ts'
+import { Count, FinishReason, NullableNumber, NullableText } from './common.ts'
 import { Message, Turns } from './rollout.ts'
 import { FeedbackLevel, MAX_TRIES, ScoredVerdict } from './verdict.ts'
 
@@ -35,11 +35,9 @@ const SampleInput = z
         'Place of this completion among the turns of `rollout_id`, from 0, if they come one at a time. The server keeps the turns before it. `next`: after the turns that it has, unless the last of them is equal. A wrong turn with another try has `retry_prompt` in its verdict; the rollout joins a group with its last turn.',
       ),
     length_tokens: Count.optional().describe('Length of the completion in tokens, for length penalties.'),
-    finish_reason: z
-      .string()
-      .max(64)
-      .nullish()
-      .describe('Why the generation ended. `length`: the completion was cut off at the token limit.'),
+    finish_reason: FinishReason.nullish().describe(
+      'Why the generation ended, also as SGLang’s object with a `type`. `length`: the completion was cut off at the token limit.',
+    ),
   })
   .refine(
     ({ completion, messages, answer, turns }) =>

@@ -77,7 +77,7 @@ export const Feedback = z
       .describe(
         '`format`: the answer lacks the form that the question asks for; `rule`: it breaks a rule of the question; `wrong`: only the reference answer can tell what is wrong, so nothing is said about it.',
       ),
-    text: z.string().describe('What is wrong, in a sentence.'),
+    text: z.string().describe('What is wrong, in a sentence of at most 500 characters.'),
     where: z
       .strictObject({
         row: PlaceNumber.describe('Row of a grid.'),

@@ -6,7 +6,7 @@ import { ComparePage } from './pages/compare.js'
 import { CompareRunsPage } from './pages/compare-runs.js'
 import { EvalPage } from './pages/eval.js'
 import { EvalsPage } from './pages/evals.js'
-import { OverviewPage } from './pages/overview.js'
+import { HealthBanner, OverviewPage } from './pages/overview.js'
 import { RunPage } from './pages/run.js'
 import { RunsPage } from './pages/runs.js'
 import { TaskPage } from './pages/task.js'
@@ -80,7 +80,10 @@ function App() {
         </div>
       </div>
     </header>
-    <main id="content" ref=${main} tabindex="-1">${resolvePage(parts, query)}</main>
+    <main id="content" ref=${main} tabindex="-1">
+      ${section !== 'overview' && html`<${HealthBanner} />`}
+      ${resolvePage(parts, query)}
+    </main>
   `
 }
 

@@ -1,4 +1,5 @@
 /** The table of contents: which rule scores which task in TypeScript. */
+import { codeio } from './codeio/scorer.ts'
 import { rubiksCube } from './cube.ts'
 import * as expressions from './expressions/scorers.ts'
 import * as grids from './grids.ts'
@@ -59,6 +60,7 @@ export const NATIVE_TASKS: ReadonlySet<string> = new Set(Object.keys(NATIVE_SCOR
 
 /** For tasks that the library scores: which rule decides the answers that need no library. */
 export const PARTIAL_SCORERS: Readonly<Record<string, PartialScorer>> = {
+  codeio,
   intermediate_integration: integration,
   simple_integration: integration,
 }

@@ -10,6 +10,7 @@ import re
 from collections import deque
 from fractions import Fraction
 
+from reasoning_gym.games import sudoku
 from reasoning_gym.games.countdown import CountdownDataset
 from reasoning_gym.games.knight_swap import KnightSwapLogic
 from reasoning_gym.games.puzzle24 import Puzzle24Dataset
@@ -113,10 +114,14 @@ def generate_quantum_puzzle(_dataset, rng, difficulty=1):
 
 
 def _find_button_path(combinations, target, max_steps):
+    """Leaves out what is too high or too low for the steps that remain, most of all states: only subtracting leads down from above
+    zero, and only adding up from below. All that follows from a state that is left out is left out, too."""
     start = (0, "red")
     previous = {start: None}
     level = [start]
-    for _ in range(max_steps):
+    most_added, most_subtracted = (max((amount for kind, amount, _ in combinations if kind == own), default=0) for own in ("add", "subtract"))
+    for steps_left in reversed(range(max_steps)):
+        lowest, highest = -most_added * steps_left, target + most_subtracted * steps_left
         reached = []
         for place in level:
             value, state = place
@@ -126,7 +131,7 @@ def _find_button_path(combinations, target, max_steps):
                     continue
                 changed = value + amount if kind == "add" else value - amount if kind == "subtract" else value * amount
                 after = (changed, next_state)
-                if after in previous:
+                if not lowest < changed <= highest or after in previous:
                     continue
                 previous[after] = (place, name)
                 if changed == target:
@@ -278,6 +283,14 @@ class _SudokuSearch:
         return total
 
 
+class _CopyOfRows:
+    """In place of the module `copy`, for boards."""
+
+    @staticmethod
+    def deepcopy(board):
+        return [row[:] for row in board]
+
+
 def _solve_sudoku(_dataset, board):
     return _SudokuSearch(board).solve()
 
@@ -292,6 +305,7 @@ REPLACEMENTS = (
     (QuantumLockDataset, "generate_quantum_puzzle", generate_quantum_puzzle),
     (CountdownDataset, "_generate_expression", _generate_countdown_expression),
     (Puzzle24Dataset, "_generate_candidate_expression", _generate_candidate),
+    (sudoku, "copy", _CopyOfRows),  # deepcopy took 2 of 4.4 ms
     (SudokuDataset, "_solve", _solve_sudoku),
     (SudokuDataset, "_count_solutions", _count_sudoku_solutions),
     *faster_acre.REPLACEMENTS,

@@ -53,7 +53,7 @@ export function substituteTaskMeans(results: SampleResult[], sums: TaskSums): Sa
 function computeTaskMean(sums: TaskSums, task: string | undefined): number | undefined {
   const wanted = task === undefined ? Object.values(sums) : [sums[task] ?? {}]
   const add = (field: string) => wanted.reduce((sum, fields) => sum + (fields[field] ?? 0), 0)
-  return meanOfSum(add('reward'), add('rollouts')) ?? undefined
+  return meanOfSum(add('reward'), add('scored')) ?? undefined
 }
 
 /**

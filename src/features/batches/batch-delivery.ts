@@ -8,7 +8,7 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import type { Notifications } from '../../platform/redis/notifications.ts'
 import { formatEpochPath } from '../rollouts/records.ts'
-import { runRestoredError } from '../runs/errors.ts'
+import { assertStepInReach, runRestoredError } from '../runs/errors.ts'
 import type { Runs } from '../runs/runs.ts'
 import type { ResolvedRun } from '../runs/types.ts'
 import type { BatchReading, BatchStreams } from './batch-stream.ts'
@@ -34,7 +34,8 @@ export class BatchDelivery {
 
   /**
    * Returns the batch of a step, or what is missing after `waitMs`. A `final` call waits for the groups that are
-   * queued, and gets what there is when the time is up. Throws `batch_acknowledged` and `too_many_open_batches`.
+   * queued, and gets what there is when the time is up. Throws `batch_acknowledged`, `too_many_open_batches`, and `invalid_request` for
+   * a step far above the last one.
    */
   async waitForBatch(
     runName: string,
@@ -43,6 +44,7 @@ export class BatchDelivery {
   ): Promise<DeliveryResult> {
     const { runs, notifications } = this.#deps
     let run = await runs.require(runName, condition)
+    assertStepInReach(run, ask.step)
     const { epoch, counters } = run // as the call found it: a batch for another history is not what it asked for
     const { rewinds = 0 } = counters
     for (const until = performance.now() + waitMs; ; run = await runs.require(runName, condition)) {

@@ -85,6 +85,7 @@ export class GenerationJobs<Kind extends GenerationJobKind> {
         const run =
           runName === undefined ? undefined : await runs.requireOrCreateDefault(runName, condition, { caller })
         const { spec, samples, items } = await this.#kind.describe(input, run)
+        if (spec.model) spec.model.hides_replies = caller.role !== 'admin'
         if (samples > maxSamples)
           throw new ServiceError(
             'invalid_request',

@@ -7,7 +7,6 @@ import type { GroupSummary } from '@reasoning-gym-server/contract/batch'
 import type { DumpKind } from '@reasoning-gym-server/contract/dump'
 import type { Redis } from 'ioredis'
 import type { GroupResult } from '../../grading/group-advantages.ts'
-import { sumGroups } from '../../grading/group-statistics.ts'
 import { batchCalls } from '../../platform/batch-calls.ts'
 import type { Platform } from '../../platform/platform.ts'
 import { formatChannel } from '../../platform/redis/notifications.ts'
@@ -16,9 +15,10 @@ import { defineScript } from '../../platform/redis/scripts.ts'
 import type { FrontierInput } from '../runs/curriculum/frontier-curriculum.ts'
 import type { CurriculumInput } from '../runs/curriculum/level.ts'
 import { type GroupOutcome, OUTCOME_WINDOW, packOutcome } from '../runs/diagnosis/group-outcome.ts'
-import { backlogRecord, MAX_HISTORY_POINTS, runRecord, stepSumsRecord, taskSumsRecord } from '../runs/records.ts'
+import { backlogRecord, MAX_HISTORY_POINTS, runRecord } from '../runs/records.ts'
 import { buildEvidence, formatEvidence, MAX_LEARNABILITY_EVIDENCE } from '../runs/sequence/learnability.ts'
-import { buildRunCounters, buildStepSums, buildTaskSums } from './group-counters.ts'
+import { sumsRecord } from '../runs/sums.ts'
+import { buildGroupSums, buildRunCounters } from './group-counters.ts'
 import {
   buildRetirementArgs,
   createGroupKeys,
@@ -52,6 +52,8 @@ const completeGroups = defineScript({
     'recentOutcomes',
     'metricSteps',
     'metricBlocks',
+    'stepSums',
+    'blockSums',
     'allGroups',
     'frontierEvidence',
   ],
@@ -59,8 +61,7 @@ const completeGroups = defineScript({
     RUN: runRecord.constants,
     GROUP: groupRecord.constants,
     BACKLOG: backlogRecord.constants,
-    TASK: taskSumsRecord.constants,
-    STEP: stepSumsRecord.constants,
+    SUMS: sumsRecord.constants,
     DUMPS: dumpStateRecord.constants,
   },
 })
@@ -166,8 +167,6 @@ export class CompletionRepository {
       max_outcomes: OUTCOME_WINDOW,
       max_history: MAX_HISTORY_POINTS,
       max_retriable: MAX_RETRIABLE_GROUPS,
-      metric_sums_prefix: keys.metricSums(''),
-      block_sums_prefix: keys.blockSums(''),
       step_state_prefix: keys.stepState(''),
       ...buildRetirementArgs(keys, completion.maxRetainedGroups),
       groups: calls.map((call) => buildGroupArgs(call, now)),
@@ -208,7 +207,6 @@ function buildBlobArgs({ result, summary, dump, outcome }: CompleteGroupParams):
 function buildGroupArgs({ ref, completion }: GroupCompletion, now: Date) {
   const { task, result, summary, retriable, curriculumInput, frontierInput, dump, outcome } = completion
   const evidence = outcome && buildEvidence(result.verdicts, outcome.guessFloor ?? 0)
-  const sums = sumGroups([summary])
   return {
     id: ref.group,
     content_hash: completion.contentHash,
@@ -222,8 +220,7 @@ function buildGroupArgs({ ref, completion }: GroupCompletion, now: Date) {
     retriable,
     task,
     counters: buildRunCounters(result, summary),
-    task_sums: buildTaskSums(task, result, summary, sums),
-    step_sums: buildStepSums(summary, result, completion.difficulty, sums),
+    sums: result.status === 'scored' ? buildGroupSums(summary, result, completion.difficulty) : {},
     policy_version: summary.policy_version ?? undefined,
     percent_correct: result.percent_correct ?? undefined,
     learnability: evidence && formatEvidence(evidence),

@@ -17,7 +17,7 @@ import { TRAINING_CORRECT_THRESHOLD } from '../../grading/verdict.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { throttledLog } from '../../platform/throttled-log.ts'
 import { type AuditResults, type GroupOutcome, MAX_COUNTED_ANSWERS } from '../runs/diagnosis/group-outcome.ts'
-import { stepSumsRecord, taskSumsRecord } from '../runs/records.ts'
+import { sumsRecord } from '../runs/sums.ts'
 import type { TaskCards } from '../tasks/task-cards.ts'
 import type { GroupMetadata } from './group-payload.ts'
 
@@ -62,7 +62,7 @@ function isRecovered(verdict: GroupVerdict): boolean {
   return (verdict.turns?.[0]?.score ?? 1) < TRAINING_CORRECT_THRESHOLD
 }
 
-export function buildRunCounters(result: GroupResult, { rollouts }: GroupSummary): Record<string, number> {
+export function buildRunCounters(result: GroupResult, { rollouts, scored }: GroupSummary): Record<string, number> {
   const { status, verdicts, destination } = result
   const counters: Record<string, number> = { [`${status}_groups`]: 1 }
   const add = (name: string) => {
@@ -75,13 +75,22 @@ export function buildRunCounters(result: GroupResult, { rollouts }: GroupSummary
     if (verdict.status === 'unscored') add('unscored')
     else if (verdict.fault) add(formatErrorField(verdict.fault))
   }
-  let [generated, untrained] = [0, 0]
+  let [generated, untrained, rewards] = [0, 0, 0]
   for (const [reward, , length, , marks] of rollouts) {
+    rewards += reward ?? 0
     const isTrained = destination === 'buffered' && reward !== null && marks[0] !== 's' && marks[0] !== 'm'
     generated += length ?? 0
     untrained += isTrained ? 0 : (length ?? 0)
   }
-  return { ...counters, ...omitZeros({ generated_tokens: generated, untrained_tokens: untrained }) }
+  return {
+    ...counters,
+    ...omitZeros({
+      generated_tokens: generated,
+      untrained_tokens: untrained,
+      scored_rollouts: scored,
+      reward: rewards,
+    }),
+  }
 }
 
 type MissingSignalReason = 'easy' | 'hard' | 'masked' | 'lone_voter'
@@ -105,41 +114,18 @@ function classifyMissingSignal({ signal, voters = 0, mean_score }: GroupResult):
 }
 
 /**
- * Builds the sums of the task, by field, from those of the group. `rollouts` counts those with a score; `score` excludes skipped ones, as in a
- * group's mean score. A failed group is left out, because it may still be scored.
+ * Builds the sums of a scored group, by field, which its task and its step add up. `difficulty` is that of its item, if it has
+ * one.
  */
-export function buildTaskSums(
-  task: string,
-  { status }: GroupResult,
-  summary: GroupSummary,
-  sums = sumGroups([summary]),
-): StatisticSums {
-  if (status === 'failed') return {}
-  const { scored = 0 } = sums
-  const countedRollouts = summary.rollouts.filter(([, , , , marks]) => !marks.includes('s'))
-  const isPartial = countedRollouts.length < summary.rollouts.length
-  const counted = isPartial ? sumGroups([{ ...summary, rollouts: countedRollouts }]) : sums
-  const taskSums = {
-    ...sums,
-    rollouts: scored,
-    score: counted.score ?? 0,
-    skipped_scored: scored - (counted.scored ?? 0),
-  }
-  const kept = Object.entries(omitZeros(taskSums)).filter(([field]) => taskSumsRecord.hasField(field))
-  return Object.fromEntries(kept.map(([field, amount]) => [`${task}:${field}`, amount]))
-}
-
-/** Builds the sums of the step in which the group was completed, by field. `difficulty` is that of its item, if it has one. */
-export function buildStepSums(
+export function buildGroupSums(
   summary: GroupSummary,
   result: GroupResult,
   difficulty: number | null = null,
-  sums = sumGroups([summary]),
 ): StatisticSums {
   const reason = classifyMissingSignal(result)
-  const { task_difficulty, task_difficulty_count } = stepSumsRecord.constants
+  const { task_difficulty, task_difficulty_count } = sumsRecord.constants
   return omitZeros({
-    ...sums,
+    ...sumGroups([summary]),
     ...(difficulty !== null && {
       [task_difficulty + summary.task]: difficulty,
       [task_difficulty_count + summary.task]: 1,
@@ -149,7 +135,7 @@ export function buildStepSums(
   })
 }
 
-/** Leaves out zeros. A missing field counts as 0, and every field that is sent costs one Redis command. */
+/** Leaves out zeros. A missing field counts as 0, and every field that is sent takes time in Redis. */
 function omitZeros(sums: StatisticSums): StatisticSums {
   return Object.fromEntries(Object.entries(sums).filter(([, amount]) => amount !== 0))
 }

@@ -2,6 +2,7 @@
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
 import { findSimilar } from '@reasoning-gym-server/contract/similar-names'
+import type { StoredRun } from './types.ts'
 
 export function runRestoredError(run: string): ServiceError {
   return new ServiceError(
@@ -43,6 +44,16 @@ export function runContendedError(run: string): ServiceError {
 export function stepConflictError(run: string, step: string, count: number): ServiceError {
   const detail = `The run ${run} already has ${count} items for ${step}, and a step keeps its items. Request ${count}, or leave out count.`
   return new ServiceError('step_conflict', detail, { errors: [{ path: 'count', message: `must be ${count}` }] })
+}
+
+const MAX_STEP_ADVANCE = 1_000_000
+
+/** Throws for a step far above the last one: a rewind to it would acknowledge all steps in between, for good. */
+export function assertStepInReach({ name, counters }: Pick<StoredRun, 'name' | 'counters'>, step: number): void {
+  const most = (counters.named_step ?? step) + MAX_STEP_ADVANCE
+  if (step <= most) return
+  const detail = `The run ${name} is at step ${counters.named_step}, and a call may advance it to ${most} at most. Check the step.`
+  throw new ServiceError('invalid_request', detail, { errors: [{ path: 'step', message: `must be at most ${most}` }] })
 }
 
 /** A position far beyond those in use is usually a mistake of the caller and would use memory. */

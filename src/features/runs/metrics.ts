@@ -2,25 +2,22 @@
 import type { RunCondition, TaskMetric, TaskMetrics } from '@reasoning-gym-server/contract/run'
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
-import pMap from 'p-map'
 import {
   type DividedSums,
-  divideListedSums,
-  type FieldParts,
+  divideSums,
   FlatMetrics,
   formatSumField,
   GROUP_SUMS,
   LENGTH_BINS,
   listSums,
-  parseSumField,
   REWARD_BINS,
   type StatisticSums,
 } from '../../grading/group-statistics.ts'
 import { meanOfSum } from '../../grading/statistics.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
-import { defineScript } from '../../platform/redis/scripts.ts'
-import { type AllRunKeys, createRunKeys, stepSumsRecord } from './records.ts'
+import { type AllRunKeys, createRunKeys } from './records.ts'
 import type { Runs } from './runs.ts'
+import { addSums, readSums } from './sums.ts'
 import type { StoredRun } from './types.ts'
 
 interface RunMetricsDeps {
@@ -35,16 +32,10 @@ interface MetricRange {
   points?: number | undefined
 }
 
-/** The sums of a row: each field once. Thousands of rows with objects of a hundred keys would take several times as long. */
-interface ListedSums {
-  fields: (FieldParts & { field: string })[]
-  sums: number[]
-}
-
 interface SumsOfRow {
   kind: SumIndex['kind']
   row: MetricRow
-  listed: ListedSums
+  sums: StatisticSums
 }
 
 export class RunMetrics {
@@ -57,25 +48,24 @@ export class RunMetrics {
   /** Opens a stream of flat metrics, oldest first. Throws `unknown_run` and `run_recreated` before the first row. */
   async openRows(name: string, range: MetricRange, condition?: RunCondition): Promise<AsyncIterable<object>> {
     const isMerged = range.points !== undefined
-    const rows = await this.#open(name, range, isMerged ? 'metrics' : 'metrics_by_task', condition)
-    return mapRows(rows, (row) =>
-      computeStepMetrics(describePlace(row, isMerged), divideListedSums(row.listed.fields, row.listed.sums)),
-    )
+    const rows = await this.#open(name, range, condition)
+    return mapRows(rows, (row) => {
+      const sums = divideSums(row.sums)
+      if (isMerged) delete sums.families[GROUP_SUMS.task_scored.prefix] // a hundred more columns
+      return computeStepMetrics(describePlace(row, isMerged), sums)
+    })
   }
 
   /** Opens a stream of the distributions of rewards and lengths. Throws like `openRows`. */
   async openHistograms(name: string, range: MetricRange, condition?: RunCondition): Promise<AsyncIterable<object>> {
-    const rows = await this.#open(name, range, 'distributions', condition)
-    return mapRows(rows, (row) => {
-      const sums = indexSums(row.listed)
-      return {
-        ...describePlace(row, true),
-        groups: sums.groups ?? 0,
-        rewards: listBins('reward_bins', sums, REWARD_BINS),
-        correct_lengths: listBins('correct_lengths', sums, LENGTH_BINS),
-        wrong_lengths: listBins('wrong_lengths', sums, LENGTH_BINS),
-      }
-    })
+    const rows = await this.#open(name, range, condition)
+    return mapRows(rows, (row) => ({
+      ...describePlace(row, true),
+      groups: row.sums.groups ?? 0,
+      rewards: listBins('reward_bins', row.sums, REWARD_BINS),
+      correct_lengths: listBins('correct_lengths', row.sums, LENGTH_BINS),
+      wrong_lengths: listBins('wrong_lengths', row.sums, LENGTH_BINS),
+    }))
   }
 
   /** Computes a metric of each task in at most `columns` rows. Throws like `openRows`. */
@@ -85,12 +75,12 @@ export class RunMetrics {
     condition?: RunCondition,
   ): Promise<TaskMetrics> {
     const rows: SumsOfRow[] = []
-    for await (const row of await this.#open(name, { from: 0, points: columns }, 'tasks', condition)) rows.push(row)
-    const byRow = rows.map(({ listed }) => computeTaskMetric(metric, indexSums(listed)))
+    for await (const row of await this.#open(name, { from: 0, points: columns }, condition)) rows.push(row)
+    const byRow = rows.map(({ sums }) => computeTaskMetric(metric, sums))
     const tasks = [...new Set(byRow.flatMap((values) => [...values.keys()]))].toSorted()
     return {
       metric,
-      columns: rows.map((row) => ({ ...describePlace(row, true), groups: indexSums(row.listed).groups ?? 0 })),
+      columns: rows.map((row) => ({ ...describePlace(row, true), groups: row.sums.groups ?? 0 })),
       tasks: Object.fromEntries(tasks.map((task) => [task, byRow.map((values) => values.get(task) ?? null)])),
     }
   }
@@ -98,7 +88,6 @@ export class RunMetrics {
   async #open(
     name: string,
     { from, to = Number.POSITIVE_INFINITY, points }: MetricRange,
-    selection: SumSelection,
     condition: RunCondition | undefined,
   ): Promise<AsyncIterable<SumsOfRow>> {
     const { runs, repository } = this.#deps
@@ -109,16 +98,15 @@ export class RunMetrics {
     const wanted = rows
       .map((row) => ({ ...row, steps: row.steps.filter((step) => step >= from && step <= to) }))
       .filter((row) => row.steps.length > 0)
-    return repository.readRows(run, kind, wanted, selection)
+    return repository.readRows(run, kind, wanted)
   }
 }
 
 /** Where a row is. Without merging, a step is all there is to say. */
-function describePlace({ kind, row, listed }: SumsOfRow, isMerged: boolean): Record<string, number> {
+function describePlace({ kind, row, sums }: SumsOfRow, isMerged: boolean): Record<string, number> {
   const last = row.steps.at(-1) ?? row.first
   if (kind === 'blocks') {
-    const time = indexSums(listed)[stepSumsRecord.constants.last_completed_at] ?? 0
-    return { time: time / 1000, first_group: row.first, width: row.width }
+    return { time: (sums.last_completed_at ?? 0) / 1000, first_group: row.first, width: row.width }
   }
   return isMerged ? { step: last, first_step: row.first, width: row.width } : { step: last }
 }
@@ -168,39 +156,8 @@ export function computeStepMetrics(place: Record<string, number>, sums: DividedS
   return metrics.values
 }
 
-const mergeSums = defineScript({
-  folder: import.meta.dirname,
-  name: 'merge-sums',
-  keys: ['metricSteps'],
-  constants: { STEP: stepSumsRecord.constants },
-})
-
-/** Steps that one call of the script reads. It takes up to half a millisecond for each. */
-const STEPS_PER_CALL = 16
-/** Calls that wait in Redis at once, so that others are not delayed. */
-const CONCURRENT_CALLS = 8
-/** Rows of finished steps that this process remembers, of a few KB each. */
-const CACHED_ROWS = 3000
-
-const DISTRIBUTIONS = [
-  GROUP_SUMS.reward_bins.prefix,
-  GROUP_SUMS.correct_lengths.prefix,
-  GROUP_SUMS.wrong_lengths.prefix,
-]
-/** Fields of the sums, by their prefixes. */
-const SELECTIONS = {
-  metrics: { prefixes: ['task_', ...DISTRIBUTIONS], excluded: true },
-  distributions: {
-    prefixes: ['groups', stepSumsRecord.constants.last_completed_at, ...DISTRIBUTIONS],
-    excluded: false,
-  },
-  tasks: { prefixes: ['groups', stepSumsRecord.constants.last_completed_at, 'task_'], excluded: false },
-  metrics_by_task: {
-    prefixes: ['task_score:', 'task_correct:', 'task_difficulty', ...DISTRIBUTIONS],
-    excluded: true,
-  },
-} as const satisfies Record<string, { prefixes: string[]; excluded: boolean }>
-export type SumSelection = keyof typeof SELECTIONS
+/** Rows of finished steps that this process remembers, of about 10 KB each. */
+const CACHED_ROWS = 1000
 
 /** `steps` are training steps; `blocks` are numbers of groups, of the first group of each block. */
 export type SumIndex = { kind: 'steps'; steps: number[] } | { kind: 'blocks'; steps: number[] }
@@ -212,7 +169,7 @@ export type SumIndex = { kind: 'steps'; steps: number[] } | { kind: 'blocks'; st
 export class MetricsRepository {
   readonly #redis: Redis
   readonly #keys: AllRunKeys
-  readonly #finished = new LRUCache<string, ListedSums>({ max: CACHED_ROWS })
+  readonly #finished = new LRUCache<string, StatisticSums>({ max: CACHED_ROWS })
 
   constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis
@@ -238,134 +195,36 @@ export class MetricsRepository {
     const steps = await this.#redis.zrange(keys.metricSteps, String(-count), '-1')
     const hasNoSteps = run.counters.step === undefined && steps.every((step) => step === '0')
     const blocks = hasNoSteps ? await this.#redis.zrange(keys.metricBlocks, String(-count), '-1') : []
-    const places = blocks.length > 0 ? blocks.map(keys.blockSums) : steps.map(keys.metricSums)
-    const { reward, scored } = stepSumsRecord.constants
-    const sums = await Promise.all(places.map((key) => this.#redis.hmget(key, reward, scored)))
-    const total = (field: number) => sums.reduce((sum, values) => sum + Number(values[field] ?? 0), 0)
-    return { reward: total(0), rollouts: total(1) }
+    const [key, recent] = blocks.length > 0 ? [keys.blockSums, blocks] : [keys.stepSums, steps]
+    const total: StatisticSums = {}
+    for await (const sums of readSums(this.#redis, key, recent)) addSums(total, sums)
+    return { reward: total.reward ?? 0, rollouts: total.scored ?? 0 }
   }
 
-  /** Yields the sums of each row, in their order. */
-  async *readRows(
-    run: StoredRun,
-    kind: SumIndex['kind'],
-    rows: MetricRow[],
-    selection: SumSelection,
-  ): AsyncGenerator<SumsOfRow> {
-    for (const part of divideIntoParts(rows)) {
-      const read = await this.#readPart(run, kind, part, selection)
-      for (const [n, row] of part.entries()) yield { kind, row, listed: read[n] ?? mergeListed([]) }
-    }
-  }
-
-  /** The sums of a step do not change once its batch is composed. */
-  async #readPart(
-    run: StoredRun,
-    kind: SumIndex['kind'],
-    rows: MetricRow[],
-    selection: SumSelection,
-  ): Promise<ListedSums[]> {
-    const read = rows.map(({ steps }) => {
-      const [first = 0, last = 0] = [steps[0], steps.at(-1)]
-      const isFinished = kind === 'steps' && last <= (run.counters.step ?? -1)
-      const name = isFinished
-        ? [run.incarnation, run.epoch, run.counters.rewinds, selection, first, last, steps.length].join(' ')
-        : undefined
-      const known = name === undefined ? undefined : this.#finished.get(name)
-      return { name, steps, isKnown: known !== undefined, parts: known ? [known] : [] }
+  /** Yields the sums of each row, in their order. Those of a step do not change once its batch is composed. */
+  async *readRows(run: StoredRun, kind: SumIndex['kind'], rows: MetricRow[]): AsyncGenerator<SumsOfRow> {
+    const { incarnation, epoch, counters } = run
+    const keys = this.#keys.forRun(run.name, epoch)
+    const named = rows.map((row) => {
+      const [first = 0, last = 0] = [row.steps[0], row.steps.at(-1)]
+      const isFinished = kind === 'steps' && last <= (counters.step ?? -1)
+      const name = isFinished && [incarnation, epoch, counters.rewinds, first, last, row.steps.length].join(' ')
+      return { row, name, known: name ? this.#finished.get(name) : undefined }
     })
-    const missing = read.filter(({ isKnown }) => !isKnown)
-    await pMap(packCalls(missing), (pieces) => this.#readPieces(run, kind, pieces, selection), {
-      concurrency: CONCURRENT_CALLS,
-    })
-    return read.map(({ name, isKnown, parts }) => {
-      const sums = mergeListed(parts)
-      if (name !== undefined && !isKnown) this.#finished.set(name, sums)
-      return sums
-    })
-  }
-
-  /** Adds the sums of the steps of each piece to the parts of its row. */
-  async #readPieces(
-    { name, epoch }: StoredRun,
-    kind: SumIndex['kind'],
-    pieces: RowPiece[],
-    selection: SumSelection,
-  ): Promise<void> {
-    const keys = this.#keys.forRun(name, epoch)
-    const prefix = kind === 'steps' ? keys.metricSums('') : keys.blockSums('')
-    const call = { ...SELECTIONS[selection], rows: pieces.map(({ steps }) => steps.map(String)) }
-    const reply = (await mergeSums(this.#redis, keys, [prefix, JSON.stringify(call)])) as [string, string] // as it says
-    const fields = reply[0].split('\n').map((field) => ({ field, ...parseSumField(field) }))
-    const read = JSON.parse(reply[1]) as [places: number[], sums: number[]][] // one for each piece
-    for (const [k, [places, sums]] of read.entries()) {
-      const listed = places.map((place) => fields[place] as (typeof fields)[number]) // each has its place from these fields
-      pieces[k]?.parts.push({ fields: listed, sums })
-    }
-  }
-}
-
-/** Some of the steps of a row, and what was read of that row. */
-interface RowPiece {
-  steps: number[]
-  parts: ListedSums[]
-}
-
-/** Divides rows into calls of at most STEPS_PER_CALL steps: a call for each row would take three times as long if rows are short. */
-function packCalls(rows: RowPiece[]): RowPiece[][] {
-  const calls: RowPiece[][] = []
-  let room = 0
-  for (const { steps, parts } of rows) {
-    for (let k = 0; k < steps.length; ) {
-      if (room === 0) {
-        calls.push([])
-        room = STEPS_PER_CALL
+    const missing = named.flatMap(({ row, known }) => (known ? [] : row.steps.map(String)))
+    const read = readSums(this.#redis, kind === 'steps' ? keys.stepSums : keys.blockSums, missing)
+    for (const { row, name, known } of named) {
+      let sums: StatisticSums | undefined = known
+      for (let k = 0; !known && k < row.steps.length; k++) {
+        const next: StatisticSums = (await read.next()).value ?? {}
+        if (sums) addSums(sums, next)
+        else sums = next
       }
-      const piece = { parts, steps: steps.slice(k, k + room) }
-      calls.at(-1)?.push(piece)
-      room -= piece.steps.length
-      k += piece.steps.length
+      sums ??= {}
+      if (name) this.#finished.set(name, sums)
+      yield { kind, row, sums }
     }
   }
-  return calls
-}
-
-/** Divides rows into parts that are read together, and sent before the next part is read. */
-function divideIntoParts(rows: MetricRow[]): MetricRow[][] {
-  const parts: MetricRow[][] = []
-  let steps = 0
-  for (const row of rows) {
-    const last = parts.at(-1)
-    if (last && steps + row.steps.length <= STEPS_PER_CALL * CONCURRENT_CALLS) last.push(row)
-    else {
-      parts.push([row])
-      steps = 0
-    }
-    steps += row.steps.length
-  }
-  return parts
-}
-
-function mergeListed(parts: ListedSums[]): ListedSums {
-  const [first = { fields: [], sums: [] }] = parts
-  if (parts.length <= 1) return first
-  const merged = new Map<string, { field: ListedSums['fields'][number]; sum: number }>()
-  for (const { fields, sums } of parts) {
-    for (const [k, field] of fields.entries()) {
-      const amount = sums[k] ?? 0
-      const known = merged.get(field.field)
-      if (!known) merged.set(field.field, { field, sum: amount })
-      else if (field.field === stepSumsRecord.constants.last_completed_at) known.sum = Math.max(known.sum, amount)
-      else known.sum += amount
-    }
-  }
-  const list = [...merged.values()]
-  return { fields: list.map(({ field }) => field), sums: list.map(({ sum }) => sum) }
-}
-
-/** Sums by field. */
-function indexSums({ fields, sums }: ListedSums): StatisticSums {
-  return Object.fromEntries(fields.map(({ field }, k) => [field, sums[k] ?? 0]))
 }
 
 export interface MetricRow {

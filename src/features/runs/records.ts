@@ -12,27 +12,40 @@ import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 
+/**
+ * The keys that make the state of a run after a step, by the end of their names. A rewind and a fork at a step restore these, and
+ * `run` without its kept fields. What a position or a group of its own has is undone with it (scripts/rewind-run.lua).
+ */
+const STATE_HASHES = {
+  /** Task to its packed sums (sums.ts). */
+  taskSums: 'task-sums',
+  /** Task to the state of its curriculum, as JSON. */
+  curriculum: 'curriculum',
+  /** Task to the weights of its frontier (curriculum/posterior.ts). */
+  frontierWeights: 'frontier-weights',
+  /** Task to the shares of correct rollouts in its last groups, comma-separated. */
+  recentAccuracies: 'recent-accuracies',
+  /** Task to the evidence of its last groups for the sampling (sequence/learnability.ts), comma-separated. */
+  learnability: 'learnability',
+  /** Task to its number of outcomes, and `TASK:PLACE` to one of its last outcomes in a ring, packed (diagnosis/group-outcome.ts). */
+  recentOutcomes: 'recent-outcomes',
+} as const
+const STATE_LISTS = {
+  /** JSON evidence of scored groups that is not yet folded into the frontiers, oldest first. */
+  frontierEvidence: 'frontier-evidence',
+  skippedPositions: 'skipped-positions',
+} as const
+const STATE_KEYS = { run: 'run', ...STATE_HASHES, ...STATE_LISTS }
+
 /** The keys that a run has once in each epoch, by the end of their names. */
 const EPOCH_KEYS = {
-  /** Hash: sums per task, `TASK:FIELD` to a number. */
-  taskSums: 'task-sums',
-  /** Hash: task to the state of its curriculum, as JSON. */
-  curriculum: 'curriculum',
-  /** Hash: task to the shares of correct rollouts in its last groups, comma-separated. */
-  recentAccuracies: 'recent-accuracies',
-  /** Hash: task to the evidence of its last groups for the sampling (sequence/learnability.ts), comma-separated. */
-  learnability: 'learnability',
-  /**
-   * Hash: task to its number of outcomes, and `TASK:PLACE` to one of its last outcomes in a ring, packed
-   * (diagnosis/group-outcome.ts).
-   */
-  recentOutcomes: 'recent-outcomes',
+  ...STATE_HASHES,
+  ...STATE_LISTS,
+  /** Hashes: the packed sums of each step, and of each block of groups by the number of its first group. */
+  stepSums: 'step-sums',
+  blockSums: 'block-sums',
   /** List: JSON points, newest first. */
   curriculumHistory: 'curriculum-history',
-  /** Hash: task to the weights of its frontier (curriculum/posterior.ts). */
-  frontierWeights: 'frontier-weights',
-  /** List: JSON evidence of scored groups that is not yet folded into the frontiers, oldest first. */
-  frontierEvidence: 'frontier-evidence',
   /** Sorted set of the positions whose items are not issued, and a hash of their states (sequence/positions.ts). */
   openPositions: 'open-positions',
   positionStates: 'position-states',
@@ -40,11 +53,10 @@ const EPOCH_KEYS = {
   /** Sorted set of the positions that are leased, by the end of the lease, and a hash of what was issued for them. */
   leaseExpiries: 'lease-expiries',
   leasedItems: 'leased-items',
-  skippedPositions: 'skipped-positions',
   /** Sorted set: hash of a question, by the position whose item asks it. For runs that avoid repeated items. */
   questions: 'questions',
+  /** Sorted sets: the steps and the blocks that have sums. Blocks are of groups that were completed when the run had no steps. */
   metricSteps: 'metric-steps',
-  /** Blocks of groups that were completed when the run had no steps, by the number of their first group. */
   metricBlocks: 'metric-blocks',
   /** Hash: position to its state, for requested positions whose items are not issued yet. */
   requestedPositions: 'requested-positions',
@@ -85,23 +97,6 @@ const EPOCH_KEYS = {
 } as const
 
 /**
- * The keys that make the state of a run after a step. A rewind and a fork at a step restore these, and `run` without the
- * fields of KEPT_FIELDS. What a position or a group of its own has is undone with it (scripts/rewind-run.lua).
- */
-const STATE_KEYS = [
-  'taskSums',
-  'curriculum',
-  'frontierWeights',
-  'frontierEvidence',
-  'recentAccuracies',
-  'recentOutcomes',
-  'learnability',
-  'skippedPositions',
-] as const satisfies (keyof typeof EPOCH_KEYS)[]
-const STATE_LISTS = ['frontierEvidence', 'skippedPositions'] as const satisfies (typeof STATE_KEYS)[number][]
-const STATE_KEY_ENDS = ['run', ...STATE_KEYS.map((name) => EPOCH_KEYS[name])]
-
-/**
  * The keys that a feature keeps for a run in one epoch, listed for their removal. Unlisted keys expire within minutes.
  */
 export interface EpochKeys {
@@ -130,9 +125,6 @@ export function createRunKeys(keys: RedisKeys) {
       ...formatEpochKeys(prefix),
       /** List: items taken by one call with an `Idempotency-Key`, until its response is stored. It expires. */
       takenItems: (token: string) => `${prefix}:taken-items:${token}`,
-      /** Sums of one step that has metrics, and those of a block of groups. */
-      metricSums: (step: number | string) => `${prefix}:metric-sums:${step}`,
-      blockSums: (firstGroup: number | string) => `${prefix}:block-sums:${firstGroup}`,
       /** What belongs to one recorded state (scripts/parts/step-states.lua). */
       stepState: (state: number | string) => `${prefix}:step-state:${state}`,
       handedOut: (state: number | string) => `${prefix}:handed-out:${state}`,
@@ -157,10 +149,11 @@ export function createRunKeys(keys: RedisKeys) {
       const runKeys = forRun(name, epoch)
       const prefix = epochPrefix(keys, name, epoch)
       return {
-        keys: [...Object.values(formatEpochKeys(prefix)), ...STATE_KEY_ENDS.map((end) => `${prefix}:at-step:${end}`)],
+        keys: [
+          ...Object.values(formatEpochKeys(prefix)),
+          ...Object.values(STATE_KEYS).map((end) => `${prefix}:at-step:${end}`),
+        ],
         indexes: [
-          { index: runKeys.metricSteps, listKeys: (step) => [runKeys.metricSums(step)] },
-          { index: runKeys.metricBlocks, listKeys: (firstGroup) => [runKeys.blockSums(firstGroup)] },
           {
             index: runKeys.stepStates,
             listKeys: (state) => [runKeys.stepState(Number(state)), runKeys.handedOut(Number(state))],
@@ -228,20 +221,20 @@ const COUNTER = { kind: 'counter', metric: true, checkpoint: true } as const
 const TIMESTAMP = { kind: 'timestamp', checkpoint: true } as const
 
 export const runRecord = new RecordDeclaration({
-  incarnation: { kind: 'text' },
-  epoch: { kind: 'cursor' },
-  revision: { kind: 'cursor' },
-  created_at: { kind: 'timestamp' },
+  incarnation: { kind: 'text', kept: true },
+  epoch: { kind: 'cursor', kept: true },
+  revision: { kind: 'cursor', kept: true },
+  created_at: { kind: 'timestamp', kept: true },
   /**
    * Time of the last PUT of settings or restored checkpoint. If absent, the first call that used the run created it.
    */
-  configured_at: { kind: 'timestamp' },
+  configured_at: { kind: 'timestamp', kept: true },
   /** When a process noticed that Redis had lost the run and that it was created again. */
-  recreated_at: { kind: 'timestamp' },
+  recreated_at: { kind: 'timestamp', kept: true },
   /** Absent: active. A run that accepted a group after `lifecycle_at` is active as well. */
-  lifecycle: { kind: 'text', schema: z.enum(['finished', 'archived']) },
-  lifecycle_at: { kind: 'timestamp' },
-  settings: { kind: 'json', schema: SettingsChange },
+  lifecycle: { kind: 'text', schema: z.enum(['finished', 'archived']), kept: true },
+  lifecycle_at: { kind: 'timestamp', kept: true },
+  settings: { kind: 'json', schema: SettingsChange, kept: true },
   /** First position of the sequence that was never opened. */
   position: { kind: 'cursor', metric: true },
   /** First position after all that were requested by number. */
@@ -253,7 +246,7 @@ export const runRecord = new RecordDeclaration({
    * Number of pieces of evidence that have left the list `frontierEvidence`: folded, or dropped because the list was
    * full.
    */
-  folded_evidence: { kind: 'cursor' },
+  folded_evidence: { kind: 'cursor', kept: true },
   /** Highest step that a batch was composed for. */
   step: { kind: 'cursor', checkpoint: true },
   items: COUNTER,
@@ -268,6 +261,9 @@ export const runRecord = new RecordDeclaration({
   repeated_items: COUNTER,
   groups: COUNTER,
   rollouts: COUNTER,
+  /** Number of rollouts with a score, and the sum of their rewards. */
+  scored_rollouts: { kind: 'counter', checkpoint: true },
+  reward: { kind: 'sum', checkpoint: true },
   completed: COUNTER,
   scored_groups: COUNTER,
   failed_groups: COUNTER,
@@ -296,93 +292,27 @@ export const runRecord = new RecordDeclaration({
   steps_named_by: { kind: 'text', schema: z.enum(['ends', 'items', 'groups']), checkpoint: true },
   named_step: { kind: 'cursor', checkpoint: true },
   /** Number of the newest recorded state, and of all that were ever recorded. */
-  state: { kind: 'cursor' },
-  states: { kind: 'cursor' },
+  state: { kind: 'cursor', kept: true },
+  states: { kind: 'cursor', kept: true },
   /** Number of rewinds, when the last one was, and the recorded state and the resume that it was for. */
-  rewinds: { kind: 'cursor' },
-  rewound_at: { kind: 'timestamp' },
-  rewound_to: { kind: 'cursor' },
-  resume_id: { kind: 'text' },
-  forked_from: { kind: 'json', schema: ForkOrigin },
+  rewinds: { kind: 'cursor', kept: true },
+  rewound_at: { kind: 'timestamp', kept: true },
+  rewound_to: { kind: 'cursor', kept: true },
+  resume_id: { kind: 'text', kept: true },
+  forked_from: { kind: 'json', schema: ForkOrigin, kept: true },
 })
 export type RunValues = ReturnType<typeof runRecord.parse>
 
-/** Fields of the run that are not part of its state: a rewind leaves them as they are. */
-const KEPT_FIELDS = [
-  'incarnation',
-  'epoch',
-  'revision',
-  'created_at',
-  'configured_at',
-  'recreated_at',
-  'lifecycle',
-  'lifecycle_at',
-  'settings',
-  'folded_evidence',
-  'state',
-  'states',
-  'rewinds',
-  'rewound_at',
-  'rewound_to',
-  'resume_id',
-  'forked_from',
-] as const satisfies (keyof RunValues)[]
-
 /** Constants of the scripts that include scripts/parts/step-states.lua. */
 export const STATE_CONSTANTS = {
-  keys: STATE_KEY_ENDS.join(','),
-  lists: STATE_LISTS.map((name) => EPOCH_KEYS[name]).join(','),
-  kept_fields: KEPT_FIELDS.join(','),
+  keys: Object.values(STATE_KEYS).join(','),
+  lists: Object.values(STATE_LISTS).join(','),
+  kept_fields: runRecord.kept.join(','),
   /** Limit of recorded states of a run. */
   max_states: 1024,
   /** Number of leases, or of requested positions, above which a state lists none of them. */
   max_entries: 2000,
 }
-
-const COUNT = { kind: 'counter', checkpoint: true } as const
-const TASK_NAME = /^\w{1,100}$/
-const {
-  scored,
-  unscored,
-  reward_squares,
-  correct,
-  task_scored,
-  task_reward,
-  task_score,
-  task_correct,
-  outcomes,
-  reward_bins,
-  correct_lengths,
-  wrong_lengths,
-  ...taskSums
-} = GROUP_SUMS
-
-/**
- * Sums of one task of a run, stored as `TASK:FIELD` in one hash. `rollouts` counts those with a score; `score` excludes
- * skipped ones.
- */
-export const taskSumsRecord = new RecordDeclaration({
-  ...addToCheckpoint(taskSums),
-  /** How many of `rollouts` are skipped. */
-  skipped_scored: COUNT,
-  last_completed_at: TIMESTAMP,
-})
-
-/** Sums of the groups that were completed for one training step. */
-export const stepSumsRecord = new RecordDeclaration({
-  ...addToCheckpoint(taskSums),
-  ...addToCheckpoint({ scored, unscored, reward_squares, correct, task_scored, task_reward, task_score, task_correct }),
-  ...addToCheckpoint({ outcomes, reward_bins, correct_lengths, wrong_lengths }),
-  /** By task: the sum of the difficulties of its groups, and how many groups have one. */
-  task_difficulty: { kind: 'sums', prefix: 'task_difficulty:', names: TASK_NAME, checkpoint: true },
-  task_difficulty_count: { kind: 'counters', prefix: 'task_difficulty_count:', names: TASK_NAME, checkpoint: true },
-  /** Only in the sums of a block of groups. */
-  last_completed_at: TIMESTAMP,
-  all_correct: COUNT,
-  all_wrong: COUNT,
-  lag_count: COUNT,
-  lag_sum: { kind: 'sum', checkpoint: true },
-})
 
 /** Counts of what is queued, buffered and in open batches. */
 export const backlogRecord = new RecordDeclaration({
@@ -451,9 +381,4 @@ export function formatCurriculumState({ level, accuracy, scores, step, frontier 
     step,
     frontier,
   })
-}
-
-function addToCheckpoint<const F extends Record<string, object>>(fields: F) {
-  const entries = Object.entries(fields).map(([name, field]) => [name, { ...field, checkpoint: true }])
-  return Object.fromEntries(entries) as { [N in keyof F]: F[N] & { checkpoint: true } } // keeps the type of each entry
 }

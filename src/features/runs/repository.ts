@@ -23,7 +23,6 @@ import {
   MAX_MIXES,
   runRecord,
   STATE_CONSTANTS,
-  taskSumsRecord,
 } from './records.ts'
 import { CONCURRENT_RUN_READS, RunIndex } from './run-index.ts'
 import { type NumberedEvidence, parseEvidenceList } from './sequence/learnability.ts'
@@ -92,7 +91,6 @@ const changeLifecycle = defineScript({
   constants: { RUN: runRecord.constants },
 })
 
-const SUMS = taskSumsRecord.constants
 /** Texts of the evidence of a task that are remembered with what they say. */
 const PARSED_EVIDENCE = 1000
 
@@ -298,15 +296,9 @@ export class RunRepository {
     return Object.fromEntries(Object.entries(texts).map(([task, text]) => [task, mean(text.split(',').map(Number))]))
   }
 
-  /** Reads the names of the tasks of which groups are scored, and the sums of their rewards. It reads nothing else of them. */
-  async readRewards({ name, epoch }: StoredRun): Promise<{ tasks: string[]; rollouts: number; reward: number }> {
-    const { recentAccuracies, taskSums } = this.#keys.forRun(name, epoch)
-    const tasks = await this.#redis.hkeys(recentAccuracies)
-    if (tasks.length === 0) return { tasks, rollouts: 0, reward: 0 }
-    const fields = tasks.flatMap((task) => [`${task}:${SUMS.rollouts}`, `${task}:${SUMS.reward}`])
-    const sums = (await this.#redis.hmget(taskSums, ...fields)).map(Number)
-    const total = (part: number) => sums.reduce((sum, value, k) => (k % 2 === part ? sum + value : sum), 0)
-    return { tasks: tasks.toSorted(), rollouts: total(0), reward: total(1) }
+  /** Lists the tasks of which groups are scored. */
+  async listScoredTasks({ name, epoch }: StoredRun): Promise<string[]> {
+    return (await this.#redis.hkeys(this.#keys.forRun(name, epoch).taskSums)).toSorted()
   }
 
   /** Reads the evidence of the last groups of each task for the sampling. */

@@ -112,13 +112,13 @@ export class RunPages {
   async #summarize(run: ResolvedRun): Promise<RunSummary> {
     const { repository, taskStatistics, engine } = this.#deps
     const health = engine.health()
-    const [backlog, rewards] = await Promise.all([repository.readBacklog(run), repository.readRewards(run)])
+    const [backlog, tasks] = await Promise.all([repository.readBacklog(run), repository.listScoredTasks(run)])
     const isOpen = dependsOnOutcomes(run, { backlog, engine: health })
     const outcomes = isOpen ? await taskStatistics.readRecentOutcomes(run) : {}
     const latest = await this.#readLatest(run)
     const warnings = [...latest.warnings, ...listSampleWarnings(backlog.groupSizes, run.settings.group_size)]
     const { items = 0, groups = 0, rollouts = 0, scored_groups = 0, failed_groups = 0, step = null } = run.counters
-    const { last_scored_at } = run.counters
+    const { reward = 0, scored_rollouts = 0, last_scored_at } = run.counters
     return {
       run: run.name,
       incarnation: run.incarnation,
@@ -136,9 +136,9 @@ export class RunPages {
         buffered_groups: backlog.bufferedGroups,
         step,
       },
-      tasks: rewards.tasks,
+      tasks,
       tags: run.settings.tags,
-      mean_reward: meanOfSum(rewards.reward, rewards.rollouts),
+      mean_reward: meanOfSum(reward, scored_rollouts),
       recent_reward: latest.reward,
       last_scored_at: last_scored_at === undefined ? null : new Date(last_scored_at).toISOString(),
       warnings: warnings.length,

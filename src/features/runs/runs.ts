@@ -18,6 +18,7 @@ import { computeStart, type TaskFrontiers } from './curriculum/task-frontiers.ts
 import type { EpochRemoval, EpochRepository } from './epochs.ts'
 import {
   assertRunCondition,
+  assertStepInReach,
   meetsRunCondition,
   runContendedError,
   runExistsError,
@@ -245,8 +246,8 @@ export class Runs {
   }
 
   /**
-   * Returns the frontiers that tasks start from if the change sets them, and none if it removes them. Throws `unknown_eval`
-   * and `invalid_request`.
+   * Returns the frontiers that tasks start from if the change sets them, and none if it removes them or the mode ignores
+   * them. Throws what `RunEvals.measure` throws, in any mode, because others may turn `frontier` on.
    */
   async computeStart(
     run: Pick<ResolvedRun, 'settings' | 'explicitSettings'>,
@@ -255,9 +256,12 @@ export class Runs {
   ): Promise<Map<string, StoredFrontier> | undefined> {
     const { evals, tasks, frontiers } = this.#deps
     const { curriculum_start: start, complexity_mode } = run.settings
-    if (!changed.includes('curriculum_start') && !(start && changed.includes('complexity_mode'))) return undefined
-    if (!start || complexity_mode !== 'frontier' || !caller) return new Map()
+    const isChanged = changed.includes('curriculum_start')
+    const isIgnored = complexity_mode !== 'frontier'
+    if (!isChanged && !(start && changed.includes('complexity_mode'))) return undefined
+    if (!start || !caller || (isIgnored && !isChanged)) return new Map()
     const measured = await evals.measure(start.eval, caller)
+    if (isIgnored) return new Map()
     return computeStart(run, measured, buildTaskPlans(run.settings, tasks.list()), frontiers)
   }
 
@@ -297,6 +301,7 @@ export class Runs {
   /** Records that a step has ended, so that the run can go back to it. Throws `unknown_run` and `run_recreated`. */
   async endStep(name: string, step: number, condition?: RunCondition): Promise<ResolvedRun> {
     const run = await this.require(name, condition)
+    assertStepInReach(run, step)
     if (!(await this.#deps.repository.endStep(run, step))) throw runRestoredError(name)
     return run
   }

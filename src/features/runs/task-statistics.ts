@@ -4,9 +4,12 @@
  */
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
+import type { StatisticSums } from '../../grading/group-statistics.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
+import { tryRead } from '../../platform/redis/unreadable-entries.ts'
 import { type GroupOutcome, OUTCOME_WINDOW, unpackOutcome, unpackWindows } from './diagnosis/group-outcome.ts'
-import { type AllRunKeys, createRunKeys, taskSumsRecord } from './records.ts'
+import { type AllRunKeys, createRunKeys } from './records.ts'
+import { unpackSums } from './sums.ts'
 import type { StoredRun } from './types.ts'
 
 /** Runs whose sums are remembered, up to 200 KB each. */
@@ -14,9 +17,12 @@ const REMEMBERED_RUNS = 64
 /** Outcomes that are remembered, about 400 bytes each. A run has 50 for each of its tasks. */
 const REMEMBERED_OUTCOMES = 50_000
 
-const GROUPS = taskSumsRecord.constants.groups
+type Sums = Record<string, StatisticSums>
 
-type Sums = Record<string, Record<string, number>>
+interface PackedSums {
+  packed: Record<string, Buffer>
+  sums: Sums
+}
 
 interface Windows {
   /** Number of outcomes of each task so far. */
@@ -34,7 +40,7 @@ interface Known<T> {
 export class TaskStatistics {
   readonly #redis: Redis
   readonly #keys: AllRunKeys
-  readonly #sums = new LRUCache<string, Known<Sums>>({ max: REMEMBERED_RUNS })
+  readonly #sums = new LRUCache<string, Known<PackedSums>>({ max: REMEMBERED_RUNS })
   readonly #windows = new LRUCache<string, Known<Windows>>({
     maxSize: REMEMBERED_OUTCOMES,
     sizeCalculation: ({ value: { counts } }) => 1 + counts.size * OUTCOME_WINDOW,
@@ -45,13 +51,18 @@ export class TaskStatistics {
     this.#keys = createRunKeys(keys)
   }
 
-  /** Reads sums per task: `{ leg_counting: { groups: 3, score: 1.5, … } }`. */
-  readSums(run: StoredRun): Promise<Sums> {
+  /** Reads sums per task: `{ leg_counting: { groups: 3, score: 1.5, … } }`. Those of a task stay the same object until they change. */
+  async readSums(run: StoredRun): Promise<Sums> {
     const key = this.#keys.forRun(run.name, run.epoch).taskSums
-    return readIfCompleted(this.#sums, run, async (before) => {
-      const changed = before && (await this.#readChangedSums(key, before))
-      return changed ?? groupFieldsByTask(await this.#redis.hgetall(key), Number)
+    const { sums } = await readIfCompleted(this.#sums, run, async (before) => {
+      const packed = await this.#redis.hgetallBuffer(key)
+      const unpack = ([task, value]: [string, Buffer]) => {
+        const known = before?.packed[task]?.equals(value) ? before.sums[task] : undefined
+        return [task, known ?? tryRead(this.#redis, { key, name: task }, () => unpackSums(value)) ?? {}] as const
+      }
+      return { packed, sums: Object.fromEntries(Object.entries(packed).map(unpack)) }
     })
+    return sums
   }
 
   /** Reads the outcomes of the last groups of each task, oldest first. */
@@ -61,21 +72,6 @@ export class TaskStatistics {
       return (before && (await this.#readNewOutcomes(key, before))) ?? this.#readAllOutcomes(key)
     })
     return windows.outcomes
-  }
-
-  /** A task whose number of groups is the same has the same sums. Returns undefined if there are sums that were not there before. */
-  async #readChangedSums(key: string, before: Sums): Promise<Sums | undefined> {
-    const tasks = Object.keys(before)
-    if (tasks.length === 0) return undefined
-    const counts = tasks.map((task) => `${task}:${GROUPS}`)
-    const [size, groups] = await Promise.all([this.#redis.hlen(key), this.#redis.hmget(key, ...counts)])
-    if (size !== Object.values(before).reduce((sum, fields) => sum + Object.keys(fields).length, 0)) return undefined
-    const changed = tasks.filter((task, k) => Number(groups[k]) !== before[task]?.[GROUPS])
-    const fields = changed.flatMap((task) => Object.keys(before[task] ?? {}).map((field) => `${task}:${field}`))
-    if (fields.length === 0) return before
-    const values = await this.#redis.hmget(key, ...fields)
-    const hash = Object.fromEntries(fields.map((field, k) => [field, values[k] ?? '']))
-    return { ...before, ...groupFieldsByTask(hash, Number) }
   }
 
   async #readAllOutcomes(key: string): Promise<Windows> {
@@ -125,20 +121,4 @@ async function readIfCompleted<T extends object>(
   const value = await read(known?.value)
   cache.set(key, { completed, value })
   return value
-}
-
-/** Groups the fields of a `TASK:FIELD` hash by task. */
-export function groupFieldsByTask<T>(
-  hash: Record<string, string>,
-  convert: (value: string) => T,
-): Record<string, Record<string, T>> {
-  const tasks: Record<string, Record<string, T>> = {}
-  for (const [field, value] of Object.entries(hash)) {
-    const colon = field.indexOf(':')
-    const task = field.slice(0, colon)
-    const fields = tasks[task] ?? {}
-    fields[field.slice(colon + 1)] = convert(value)
-    tasks[task] = fields
-  }
-  return tasks
 }

@@ -237,14 +237,14 @@ type TaskView = Omit<
 const NO_SUMS: Record<string, number> = {}
 
 const buildTaskView = memoizeByIdentity((sums: Record<string, number>): TaskView => {
-  const { groups = 0, rollouts = 0, score = 0, reward = 0, signal = 0, truncated = 0, last_completed_at } = sums
-  const { skipped_scored: skipped = 0 } = sums
+  const { groups = 0, scored = 0, score = 0, reward = 0, signal = 0, truncated = 0, last_completed_at } = sums
+  const { skipped_scored = 0, skipped_score = 0 } = sums
   return {
     groups,
-    rollouts,
-    skipped,
-    mean_score: meanOfSum(score, rollouts - skipped),
-    mean_reward: meanOfSum(reward, rollouts),
+    rollouts: scored,
+    skipped: skipped_scored,
+    mean_score: meanOfSum(score - skipped_score, scored - skipped_scored),
+    mean_reward: meanOfSum(reward, scored),
     signal,
     faults: parseFormatErrorCounts(sums),
     truncated,

@@ -1,6 +1,7 @@
 /**
  * The tasks that the server offers: those of the running library, or a built-in list until the library is available.
  */
+import { basename } from 'node:path'
 import { type FieldError, ServiceError } from '@reasoning-gym-server/contract/errors'
 import { findSimilar } from '@reasoning-gym-server/contract/similar-names'
 import type { Credit, TaskList, TaskSummary } from '@reasoning-gym-server/contract/task'
@@ -134,7 +135,8 @@ export class TaskCatalog {
   }
 
   #createUnknownTaskError(name: string, errors: FieldError[] = []): ServiceError {
-    const advice = `${suggest(name, this.#tasks.keys())}GET /tasks lists the tasks.`
+    const reasons = this.problems.map(({ file, detail }) => `${basename(file)} gives no task: ${detail}. `)
+    const advice = `${suggest(name, this.#tasks.keys()) || reasons.join('')}GET /tasks lists the tasks.`
     const detail = `There is no task named ${JSON.stringify(name)}. ${advice}`
     return new ServiceError('unknown_task', detail, { errors, missing: { kind: 'task', name } })
   }

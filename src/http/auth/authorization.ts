@@ -1,6 +1,6 @@
 /**
  * Checks each request against the access rule of its route (access-rule.ts): the role, and the run in path and query, before a
- * body is read, and the run of the body once it is parsed. docs/reference/access.md lists the rules.
+ * body is read, and the run of the body once it is parsed. The API document lists the roles of each call.
  */
 
 import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller'

@@ -63,7 +63,7 @@ export const gracefulClose = fastifyPlugin(
  * Length of the kernel's accept queue, capped by `net.core.somaxconn`. The default of 511 is too short for a thousand clients
  * that connect at once: the kernel then drops handshakes, and those clients retry after one, two, four seconds.
  */
-const LISTEN_BACKLOG = 65_535
+export const LISTEN_BACKLOG = 65_535
 
 /** Where a server listens. */
 export interface ListenAddress {

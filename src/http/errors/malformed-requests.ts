@@ -10,22 +10,28 @@ import fastifyPlugin from 'fastify-plugin'
 /** Options of the HTTP server, which would otherwise reject a request without Host. */
 export const PERMISSIVE_HTTP_OPTIONS = { requireHostHeader: false }
 
-/** Requests without Host, or with an unknown Expect. */
+/** Requests without Host or with several, which a proxy may read in another way, or with an unknown Expect. */
 export const hostAndExpect = fastifyPlugin(
   async (app) => {
     app.addHook('onRequest', ({ raw }, _reply, done) => {
-      const lacksHost = raw.headers.host === undefined && raw.httpVersion === '1.1'
-      done(
-        lacksHost
-          ? new ServiceError('invalid_request', 'The Host header is missing. HTTP/1.1 requires it.')
-          : undefined,
-      )
+      const hosts = countHosts(raw.rawHeaders)
+      const isWrong = hosts > 1 || (hosts === 0 && raw.httpVersion === '1.1')
+      const detail = `The request has ${hosts} Host headers. Send exactly one.`
+      done(isWrong ? new ServiceError('invalid_request', detail) : undefined)
     })
     // RFC 9110, 10.1.1: expectations other than 100-continue may be ignored.
     app.server.on('checkExpectation', (request, response) => app.routing(request, response))
   },
   { name: 'host-and-expect', dependencies: ['request-ids', 'security-headers'] },
 )
+
+/** Names and values alternate. */
+function countHosts(rawHeaders: string[]): number {
+  let count = 0
+  for (let k = 0; k < rawHeaders.length; k += 2)
+    if (rawHeaders[k]?.length === 4 && rawHeaders[k]?.toLowerCase() === 'host') count++
+  return count
+}
 
 const UNMATCHED_PATH = '/%25'
 const MAX_SHOWN_CHARS = 200

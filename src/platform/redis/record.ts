@@ -9,6 +9,8 @@ interface FieldUse {
   metric?: true
   /** Part of a checkpoint. */
   checkpoint?: true
+  /** Not part of the owner's state after a step: a rewind leaves it as it is. */
+  kept?: true
 }
 
 /** Numbers: a count, a sum of decimals, a time in ms, a place in an order. */
@@ -56,12 +58,14 @@ export class RecordDeclaration<const F extends Fields> {
   readonly #fields: [keyof F & string, Field][]
   /** Constants for a script: each field, and the prefix of each family, by its name. */
   readonly constants: { readonly [N in keyof F]: string }
+  readonly kept: string[]
   readonly checkpointSchema: z.ZodType<CheckpointValues<F>>
 
   constructor(fields: F) {
     this.#fields = Object.entries(fields)
     const constants = this.#fields.map(([name, field]) => [name, isFamily(field) ? field.prefix : name])
     this.constants = Object.fromEntries(constants) as { [N in keyof F]: string } // one for each field
+    this.kept = this.#fields.filter(([, { kept }]) => kept).map(([name]) => name)
     const shape = this.#fields
       .filter(([, { checkpoint }]) => checkpoint)
       .map(([name, field]) => [name, schemaOf(field).optional()])
@@ -69,16 +73,9 @@ export class RecordDeclaration<const F extends Fields> {
   }
 
   /** Throws if a field does not match the declaration. Undeclared fields are left out. */
-  parse(hash: Readonly<Record<string, string>>): RecordValues<F> {
+  parse(hash: Readonly<Record<string, string | number>>): RecordValues<F> {
     const values = this.#fields.map(([name, field]) => [name, parseField(name, field, hash)] as const)
     return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as RecordValues<F> // each by its declaration
-  }
-
-  /** Whether the record has this stored field. */
-  hasField(field: string): boolean {
-    return this.#fields.some(([name, declared]) =>
-      isFamily(declared) ? field.startsWith(declared.prefix) : field === name,
-    )
   }
 
   /** The stored form of values. */
@@ -116,7 +113,7 @@ function isFamily(field: Field): field is FamilyField {
   return field.kind === 'counters' || field.kind === 'sums' || field.kind === 'timestamps'
 }
 
-function parseField(name: string, field: Field, hash: Readonly<Record<string, string>>): unknown {
+function parseField(name: string, field: Field, hash: Readonly<Record<string, string | number>>): unknown {
   if (isFamily(field)) {
     const members = Object.entries(hash).filter(([key]) => key.startsWith(field.prefix))
     return Object.fromEntries(members.map(([key, text]) => [key.slice(field.prefix.length), parseNumber(key, text)]))
@@ -124,10 +121,10 @@ function parseField(name: string, field: Field, hash: Readonly<Record<string, st
   const text = hash[name]
   if (text === undefined) return undefined
   if (field.kind === 'text') return field.schema ? field.schema.parse(text) : text
-  return field.kind === 'json' ? field.schema.parse(JSON.parse(text)) : parseNumber(name, text)
+  return field.kind === 'json' ? field.schema.parse(JSON.parse(String(text))) : parseNumber(name, text)
 }
 
-function parseNumber(field: string, text: string): number {
+function parseNumber(field: string, text: string | number): number {
   const value = Number(text)
   if (Number.isNaN(value)) throw new TypeError(`The stored field ${field} is not a number: ${text}`)
   return value

@@ -126,6 +126,69 @@ it('a run that does not exist is an error that names similar ones, and is not cr
   expect((await world.call('GET', '/runs/my-rum')).status).toBe(404)
 })
 
+const samples: RewardUrl = {
+  url: '/samples',
+  body: (completion, item_id) => ({ unscored: 'mean', samples: [{ item_id, completion }] }),
+  read: ({ rewards, verdicts: [verdict] }: { rewards: number[]; verdicts: { status: string }[] }) => ({
+    reward: rewards[0] ?? Number.NaN,
+    unscored: verdict?.status === 'unscored',
+    fault: false,
+  }),
+}
+
+describe.each([
+  ['openrlhf', openrlhf, (run: string) => `/openrlhf/${run}/get_reward`],
+  ['slime', slime, (run: string) => `/slime/${run}/rm?shape=object`],
+  ['our clients', samples, (run: string) => `/runs/${run}/samples`],
+])('a trainer that needs numbers gets means of real rewards: %s', (name, { body, read }, urlOf) => {
+  const spoiled = tagged(HANGING.answer)
+  const run = `numbers-${name.replace(' ', '-')}`
+  let right: string
+  const send = (response: string, id = hanging, to = run) => world.call('POST', urlOf(to), body(response, id))
+  const rewardOf = async (response: string, id?: string) => read((await send(response, id)).body as never)
+  const getProgress = async (of = run) => (await world.call('GET', `/runs/${of}`)).body.progress
+  beforeAll(async () => {
+    right = tagged((await world.call('GET', `/items/${hanging}?reveal=true`)).body.answer)
+    await world.call('PUT', `/runs/${run}`, { group_size: 4 })
+  })
+
+  it('where the scorer hangs first, last and always', async () => {
+    const first = rewardOf(spoiled)
+    await until(getProgress, ({ open_groups }) => open_groups === 1)
+    const siblings = async () => [await rewardOf('x'), await rewardOf(right), await rewardOf(right)]
+    expect((await siblings()).map(({ reward }) => reward)).toEqual([0, 1, 1])
+    const substitute = { reward: expect.closeTo(2 / 3), unscored: true, fault: false }
+    expect(await first).toEqual(substitute)
+    await siblings()
+    expect(await rewardOf(spoiled)).toEqual(substitute)
+    await until(getProgress, ({ scored_groups }) => scored_groups === 2)
+    expect(await Promise.all(Array.from({ length: 4 }, () => rewardOf(spoiled)))).toEqual(Array(4).fill(substitute))
+    expect((await getProgress()).substituted_rewards).toBe(6)
+  })
+
+  it('in a group of one, and a retry before there is a mean', async () => {
+    const alone = `${run}-alone`
+    await world.call('PUT', `/runs/${alone}`, { group_size: 1 })
+    const early = await send(spoiled, hanging, alone)
+    expect([early.status, early.body.code, early.headers['retry-after']]).toEqual([503, 'server_busy', '5'])
+    await send(right, hanging, alone)
+    await until(
+      () => getProgress(alone),
+      ({ scored_groups }) => scored_groups === 1,
+    )
+    expect(read((await send(spoiled, hanging, alone)).body as never)).toEqual({
+      reward: 1,
+      unscored: true,
+      fault: false,
+    })
+  })
+
+  it('never for an item of the library before an upgrade, which is an error', async () => {
+    const { status, body: problem } = await send(right, otherVersion(hanging))
+    expect([status, problem.code]).toEqual([409, 'engine_version_mismatch'])
+  })
+})
+
 describe('an unscored sample is rewarded with the mean of its siblings', () => {
   let right: string
   const spoiled = tagged(HANGING.answer)
@@ -148,7 +211,7 @@ describe('an unscored sample is rewarded with the mean of its siblings', () => {
     await post('/slime/means/rm', right)
     const samples = [{ item_id: hanging, completion: spoiled }]
     const masked = world.call('POST', '/runs/means/samples', { samples })
-    expect(await first).toMatchObject({ reward: 0.5, unscored: true, acc: 0 })
+    expect(await first).toMatchObject({ reward: 0.5, unscored: true, acc: 0.5 })
     expect((await masked).body).toMatchObject({ rewards: [null], verdicts: [{ status: 'unscored', reward: null }] })
     const { progress, warnings } = await getRun('means')
     expect(progress.substituted_rewards).toBe(1)

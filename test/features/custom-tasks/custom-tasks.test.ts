@@ -141,6 +141,8 @@ describe('the catalog', () => {
       expect(lines.find((line) => line.includes('gives no task'))).toContain('a Python worker ends'),
     )
     expect((await crashing.call('POST', '/items', { task: 'chain_sum', seed: 1 })).status).toBe(200)
+    const missing = await crashing.call('GET', '/tasks/bus_passengers')
+    expect(missing.body.detail).toContain('gives no task: a Python worker ends')
     await crashing.close()
     rmSync(place, { recursive: true })
   })

@@ -20,6 +20,11 @@ const MAKERS = {
   returns_nothing: 'return None',
 }
 const TASKS = Object.keys(MAKERS)
+/** Makes no item while this file exists. */
+const BUSY = 'busy'
+const WAITS = `
+            while os.path.exists(os.path.join(os.path.dirname(__file__), "${BUSY}")): time.sleep(0.01)
+            return {"question": "?", "answer": "7", "metadata": {}}`
 /** On a machine so busy that a loop cannot use up its deadline, that is what the server says. */
 const CODE_OF_LOOP = /^make_(failed|timeout)$/
 const codeOf = (task: string) =>
@@ -29,7 +34,7 @@ const folder = mkdtempSync(join(tmpdir(), 'rgs-unmakeable-'))
 let world: World
 
 beforeAll(async () => {
-  for (const [task, body] of Object.entries(MAKERS))
+  for (const [task, body] of Object.entries({ ...MAKERS, waits: `if True:${WAITS}` }))
     writeFileSync(
       join(folder, `${task}.py`),
       `
@@ -76,6 +81,27 @@ it.each(TASKS)('%s: every call answers with make_failed', async (task) => {
   expect(items.code).toEqual(codeOf(task))
   if (score.code === undefined) expect(score.verdicts).toMatchObject([{ status: 'unscored' }]) // as after make_timeout
   expect(score.code ?? 'make_timeout').toEqual(codeOf(task))
+})
+
+it('a sample whose item is made again waits for it, and is no reward if that takes too long', {
+  timeout: 60_000,
+}, async () => {
+  const busy = join(folder, BUSY)
+  writeFileSync(busy, '')
+  const engine = world.engine.versionOf('waits')
+  const item_id = encodeItemId({ task: 'waits', config: {}, difficulty: null, seed: 2, index: 0, engine })
+  const samples = [{ item_id, completion: '<answer>7</answer>' }]
+  const [late, masked] = await Promise.all([
+    world.call('POST', '/samples', { samples, unscored: 'mean' }),
+    world.call('POST', '/samples', { samples }),
+  ])
+  expect([late.status, late.body.code]).toEqual([503, 'make_timeout'])
+  expect(late.headers['retry-after']).toBeDefined()
+  expect(masked.body).toMatchObject({ rewards: [null], verdicts: [{ code: 'make_timeout' }] })
+  const held = world.call('POST', '/slime/rm', { label: item_id, response: '<answer>7</answer>' })
+  await new Promise((resolve) => setTimeout(resolve, 1500)) // longer than the deadline for an item
+  rmSync(busy)
+  expect((await held).body).toBe(1)
 })
 
 it('their groups end as failed, and the next item of the same worker is made', { timeout: 180_000 }, async () => {

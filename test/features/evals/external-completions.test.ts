@@ -61,7 +61,7 @@ it('what has not come when it is finished is missing, never wrong', async () => 
   if (!first || !second) throw new Error('no items')
   const completions = [
     { sample_id: first.sample_id, completion: `<answer>${await rightAnswer(first)}</answer>`, finish_reason: 'stop' },
-    { sample_id: second.sample_id, completion: '', finish_reason: 'abort' },
+    { sample_id: second.sample_id, completion: '', finish_reason: { type: 'abort' } }, // SGLang's form
   ]
   await world.call('POST', `/eval/${id}/completions`, { completions })
   const { body } = await world.call('POST', `/eval/${id}/finish`)

@@ -338,6 +338,11 @@ describe('a step ends', () => {
     expect((await rewind('young', 9)).body.detail).toContain('latest step is 4')
     expect((await rewind('young', 3)).body.detail).toContain('oldest step that it can go back to is 4')
     expect((await rewind('none', 3)).body.code).toBe('unknown_run')
+    for (const path of ['steps', 'batches']) {
+      const { status, body } = await call('POST', `/runs/young/${path}`, { step: 1_000_005 })
+      expect([status, body.errors[0].message]).toEqual([400, 'must be at most 1000004'])
+    }
+    expect((await call('POST', '/runs/young/steps', { step: 1_000_004 })).status).toBe(204)
   })
 })
 

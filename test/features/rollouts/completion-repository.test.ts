@@ -9,6 +9,7 @@ import type { GroupRef } from '../../../src/features/rollouts/records.ts'
 import { GroupRepository } from '../../../src/features/rollouts/repository.ts'
 import { createRunKeys } from '../../../src/features/runs/records.ts'
 import { RunRepository } from '../../../src/features/runs/repository.ts'
+import { unpackSums } from '../../../src/features/runs/sums.ts'
 import type { GroupResult } from '../../../src/grading/group-advantages.ts'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys, type RedisKeys } from '../../../src/platform/redis/keys.ts'
@@ -71,7 +72,7 @@ describe('a completion', () => {
     const all = await Promise.all(ids.map((id) => waiting('many', id)))
     const { epoch = 0 } = (await runs.get('many')) ?? {}
     const { taskSums, buffer, pendingGroups, backlog } = createRunKeys(keys).forRun('many', epoch)
-    await redis.hset(taskSums, 'odd:groups', 'x')
+    await redis.hset(taskSums, 'odd', 'x')
     const complete = ({ place, completion }: (typeof all)[number], task = 'chain_sum') =>
       completions.complete(place, { ...completion, task, summary: { ...completion.summary, task } })
     const done = await Promise.allSettled(
@@ -82,7 +83,7 @@ describe('a completion', () => {
     expect(completed).toHaveLength(39)
     const readCounts = async () => ({
       completed: (await runs.get('many'))?.counters.completed,
-      summed: Number(await redis.hget(taskSums, 'chain_sum:groups')),
+      summed: unpackSums((await redis.hgetBuffer(taskSums, 'chain_sum')) ?? expect.fail()).groups,
       buffered: await redis.zcard(buffer),
       pending: await redis.zrange(pendingGroups, '0', '-1'),
       queued: await redis.hmget(backlog, 'queued_groups', 'buffered_rollouts'),
@@ -94,7 +95,7 @@ describe('a completion', () => {
       pending: ['g20'],
       queued: ['1', '39'],
     })
-    await redis.hdel(taskSums, 'odd:groups')
+    await redis.hdel(taskSums, 'odd')
     expect(await complete(all[20] ?? all[0] ?? expect.fail(), 'odd')).toBeDefined()
     expect(await readCounts()).toMatchObject({ completed: 40, buffered: 40, pending: [] })
   })
@@ -112,6 +113,8 @@ describe('a completion', () => {
     const result: GroupResult = { status: 'failed', verdicts: [], destination: null, code: 'internal', detail: '' }
     await completions.complete(place, { ...completion, result, retriable: true })
     expect(await groups.get(place)).toMatchObject({ status: 'failed', rewards: undefined })
+    const { taskSums, stepSums } = createRunKeys(keys).forRun('no-rewards', place.epoch)
+    expect(await redis.exists(taskSums, stepSums)).toBe(0) // it may be scored yet
   })
 
   it('teaches the curriculum only what comes of items that were handed out', async () => {

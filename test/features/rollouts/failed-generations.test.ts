@@ -31,6 +31,23 @@ it('a rollout whose generation failed is unscored, and so is a message of which 
   ])
 })
 
+it('the finish reason of SGLang is an object', async () => {
+  const [{ id }] = (await world.call('POST', '/items', { task: 'leg_counting', seed: 42 })).body.items
+  const rollouts = [
+    { completion: '<answer>100', finish_reason: { type: 'length', length: 8 } },
+    { completion: '<answer>100', finish_reason: { type: 'stop', matched: '</answer>' } },
+    { completion: '', finish_reason: { type: 'abort', message: 'out of memory', status_code: 500 } },
+  ]
+  await world.call('PUT', '/runs/sglang', { stop: '</answer>', group_size: 3 })
+  const group = { run: 'sglang', item_id: id, rollouts }
+  const posted = await world.call('POST', '/rollouts', group, { prefer: 'wait=20' })
+  expect(posted.body.rewards).toEqual([0, 1, null])
+  const samples = rollouts.map((rollout) => ({ item_id: id, ...rollout }))
+  expect((await world.call('POST', '/runs/sglang/samples', { samples })).body.rewards).toEqual([0, 1, null])
+  const wrong = { ...group, rollouts: [{ completion: '', finish_reason: { matched: 1 } }] }
+  expect((await world.call('POST', '/rollouts', wrong)).status).toBe(400)
+})
+
 it.each(['upstream', 'hardened'])(
   'an item of which no rule can be made costs its own completions (%s)',
   async (scoring) => {

@@ -205,7 +205,7 @@ describe('nothing of it stays', () => {
       'batch',
       'issued-recipes',
       'step-positions',
-      'metric-sums',
+      'step-sums',
       'lease-expiries',
       'all-groups',
       'buffer',

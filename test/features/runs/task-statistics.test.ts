@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, expect, inject, it } from 'vitest'
 import { OUTCOME_WINDOW, packOutcome } from '../../../src/features/runs/diagnosis/group-outcome.ts'
 import { createRunKeys } from '../../../src/features/runs/records.ts'
+import { addSums, packSums, unpackSums } from '../../../src/features/runs/sums.ts'
 import { TaskStatistics } from '../../../src/features/runs/task-statistics.ts'
 import type { StoredRun } from '../../../src/features/runs/types.ts'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
@@ -44,8 +45,10 @@ function createRun(name: string) {
     counters.completed++
     const count = await redis.hincrby(recentOutcomes, task, 1)
     await redis.hset(recentOutcomes, `${task}:${count % OUTCOME_WINDOW}`, outcome(counters.completed))
-    for (const [field, amount] of Object.entries({ groups: 1, ...sums }))
-      await redis.hincrby(taskSums, `${task}:${field}`, amount)
+    const packed = await redis.hgetBuffer(taskSums, task)
+    const total = packed ? unpackSums(packed) : {}
+    addSums(total, { groups: 1, ...sums })
+    await redis.hset(taskSums, task, packSums(total))
   }
   return { run, complete }
 }

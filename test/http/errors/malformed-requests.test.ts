@@ -1,3 +1,5 @@
+import { type AddressInfo, connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openWorld, type World } from '../../world.ts'
 
@@ -35,6 +37,18 @@ it('other methods and bodies are refused alike, on a real connection too', async
   })
   expect([answer.status, answer.headers.get('x-request-id')]).toEqual([400, 'mine-2'])
   expect(await answer.json()).toMatchObject({ code: 'invalid_request' })
+})
+
+it('a request must have one Host header', async () => {
+  const { port } = world.app.server.address() as AddressInfo // the test above listens
+  for (const hosts of [[], ['a.example', 'b.example']]) {
+    const socket = connect(port, '127.0.0.1')
+    const lines = ['GET /livez HTTP/1.1', ...hosts.map((host) => `hOST: ${host}`), 'Connection: close']
+    socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+    const answer = await text(socket)
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+    expect(answer).toContain(`The request has ${hosts.length} Host headers. Send exactly one.`)
+  }
 })
 
 it('they are counted with what has no route', async () => {

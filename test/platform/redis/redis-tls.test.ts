@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { warnIfRedisUnreachable } from '../../../src/main/redis-checks.ts'
+import { requireRedis } from '../../../src/main/redis-checks.ts'
 import { readConfig, requireRedisConfig } from '../../../src/platform/environment.ts'
 import { createLogger } from '../../../src/platform/log.ts'
 import { connectForProbe, connectForRequests, waitUntilReady } from '../../../src/platform/redis/connect.ts'
@@ -97,11 +97,12 @@ describe.skipIf(!hasOpenssl())('Redis over TLS (needs openssl)', () => {
     ],
     ['no TLS to a TLS port', () => at(tls).replace('rediss', 'redis'), () => ({}), /rediss:\/\//],
   ])('%s is told in one line, with the setting that mends it', async (_what, url, settings, line) => {
-    const lines: string[] = []
-    const log = createLogger('info', 'test', { write: (text: string) => void lines.push(text) })
-    await warnIfRedisUnreachable(configFor(url(), settings()), log, 1500, 1)
-    expect(lines).toHaveLength(1)
-    expect(JSON.parse(lines[0] ?? '').msg).toMatch(line)
+    const started = requireRedis(configFor(url(), settings()), createLogger('fatal', 'test'), {
+      firstMs: 1500,
+      repeatMs: 0,
+      timeoutMs: 0,
+    })
+    await expect(started).rejects.toThrow(line)
   })
 
   it('TLS to a port without is told in one line', async () => {

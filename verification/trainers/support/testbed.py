@@ -8,6 +8,7 @@ A script prints one line for each check and ends with 0; one that raises has fai
 """
 
 import asyncio
+import base64
 import dataclasses
 import importlib.util
 import json
@@ -159,6 +160,16 @@ API_KILLED = ("all API processes killed", "kill-api", "start-server")
 REDIS_AWAY = ("redis away", "stop-redis", "start-redis")
 
 
+def faulty_ids():
+    """Item IDs that no server can score, such as those in a file from before an upgrade of the library."""
+    _, seed, index, rest = items[0]["id"].split(".")
+    recipe = json.loads(base64.urlsafe_b64decode(rest + "=" * (-len(rest) % 4)))
+    before = base64.urlsafe_b64encode(json.dumps(["0.1.24", *recipe[1:]]).encode()).decode().rstrip("=")
+    yield "that cannot be read", "no such item"
+    yield "of another version of the library", f"{items[0]['task']}.{seed}.{index}.{before}"
+    yield "of an unknown task", f"no_such_task.{seed}.{index}.{rest}"
+
+
 #: What a trainer gets in place of a score that is an error: without a run, no mean can stand in.
 RAISES = object()
 
@@ -192,8 +203,8 @@ async def prove(
     check("partial", abs(result.reward - partial["score"]) < 1e-6, f"{result.reward}; expected {partial['score']}")
     await prove_no_reward("unscored", score(unscored["item"]["id"], unscored["completion"]), unscored_reward, has_flags)
     if is_lenient:
-        damaged = score("no such item", "<answer>1</answer>")
-        await prove_no_reward("unscored: item ID that cannot be read", damaged, damaged_reward, has_flags)
+        for kind, item_id in faulty_ids():
+            await prove_no_reward(f"unscored: item ID {kind}", score(item_id, "<answer>1</answer>"), damaged_reward, has_flags)
 
     wanted = [float(k % 2) for k in range(64)]
     calls = [score(items[k % len(items)]["id"], items[k % len(items)]["right" if k % 2 else "wrong"]) for k in range(64)]
@@ -220,6 +231,29 @@ async def prove_group(score, name=run):
     texts = [right if k % 2 else "<answer>no idea</answer>" for k in range(SIZE)]
     same("run rewards", [(await score(item["id"], text)).reward for text in texts], [float(k % 2) for k in range(SIZE)])
     closes_once(before, 1, name)
+
+
+async def prove_means(score, name=run):
+    """For trainers that need a number: what stands in for a score where the first, the last and all samples of a group hang."""
+    (item,) = admin.make(unscored["item"]["task"], seed=7001)  # of no open group
+    stuck = item["id"]
+    right, wrong, hangs = reference(stuck), "<answer>no idea</answer>", unscored["completion"]
+    before = count_groups(name)
+    first = asyncio.create_task(score(stuck, hangs))
+    await asyncio.sleep(4)  # longer than the scorer's deadline
+    others = [await score(stuck, text) for text in (wrong, *[right] * (SIZE - 2))]
+    same("hangs first: the others", [one.reward for one in others], [0.0, *[1.0] * (SIZE - 2)])
+    closes_once(before, 1, name)
+    for text in (*[right] * (SIZE - 2), wrong):
+        await score(stuck, text)
+    last = await score(stuck, hangs)
+    mean = (SIZE - 2) / (SIZE - 1)
+    results = [await first, last]
+    check("hangs first and last: the mean of the group", all(one.unscored and abs(one.reward - mean) < 1e-6 for one in results), results)
+    closes_once(before, 2, name)
+    results = await asyncio.gather(*(score(stuck, hangs) for _ in range(SIZE)))
+    mean = admin.run(name).get()["tasks"][item["task"]]["mean_reward"]
+    check("all hang: the mean of the task", mean > 0 and all(one.unscored and abs(one.reward - mean) < 1e-6 for one in results), results)
 
 
 def closes_once(before, wanted, name=run):

@@ -13,11 +13,11 @@ run once, with `group_size` equal to `--n-samples-per-prompt`:
   out and set `--prompt-data` and `--label-key item_id`.
 * `group_reward` (with `--group-rm`) posts a whole group, so group penalties apply. A sample that could not be scored is removed
   from the loss (`remove_sample`). slime still uses its reward to normalize the group, so it gets the mean of the group's other
-  rewards.
+  rewards, or of its task in the run if none was scored. A sample that comes with `remove_sample` is a failed generation.
 * `reward` (without `--group-rm`) scores one sample; the server gathers the samples of one item into a group of the run. A sample
   that could not be scored is removed from the loss, too. Its reward is the mean of its complete group, or else of its task in the run.
 * Without REASONING_GYM_RUN, both score and count nothing. While the server is down, calls are retried for five minutes; then the
-  exception is raised, which ends the training.
+  exception is raised, which ends the training. Unscored is raised for a sample that no mean can stand in for.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ import json
 import os
 import sys
 import uuid
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence
 
 try:
-    from reasoning_gym_client import Client, Problem, Verdict, fill_unscored, in_thread
+    from reasoning_gym_client import Client, Problem, Verdict, fill_unscored, in_thread, task_mean
 except ImportError:  # loaded by path, without the installed package
     sys.path.insert(0, str(Path(__file__).parents[2]))
-    from reasoning_gym_client import Client, Problem, Verdict, fill_unscored, in_thread
+    from reasoning_gym_client import Client, Problem, Verdict, fill_unscored, in_thread, task_mean
 
 __all__ = ["reward", "group_reward", "LiveItems"]
 
@@ -59,19 +59,24 @@ def _run() -> Optional[str]:
 async def reward(args: Any, sample: Any, **kwargs: Any) -> Any:
     """For `--custom-rm-path` without `--group-rm`: one reward, or a list of them if miles passes a list (several turns)."""
     if isinstance(sample, (list, tuple)):
-        return _mark(sample, await in_thread(_score, _run(), sample))
-    verdicts = await in_thread(_score, _run(), [sample])
-    return _mark([sample], verdicts)[0]
+        return await in_thread(_reward, _score, sample)
+    return (await in_thread(_reward, _score, [sample]))[0]
 
 
 async def group_reward(args: Any, samples: Sequence[Any], **kwargs: Any) -> List[float]:
     """For `--custom-rm-path` with `--group-rm`: all samples of one prompt."""
-    run = _run()
-    is_group = run is not None and len({sample.label for sample in samples}) == 1
-    return _mark(samples, await in_thread(_post if is_group else _score, run, samples))
+    is_group = _run() is not None and len({sample.label for sample in samples}) == 1
+    return await in_thread(_reward, _post if is_group else _score, samples)
 
 
-def _score(run: Optional[str], samples: Sequence[Any]) -> List[Verdict]:
+def _reward(score: Callable[[Any, Sequence[Any]], Sequence[Verdict]], samples: Sequence[Any]) -> List[float]:
+    name = _run()
+    rewards = _mark(samples, score(name, samples))
+    run = None if name is None else _client().run(name)
+    return fill_unscored(rewards, partial(task_mean, run, str(samples[0].label)))
+
+
+def _score(run: Optional[str], samples: Sequence[Any]) -> Sequence[Verdict]:
     sent = [{"item_id": str(sample.label), "rollout_id": uuid.uuid4().hex, **_rollout(sample)} for sample in samples]
     mode = "null" if run is None else "mean"
     return _client().samples(sent, run=run, adapter="slime", unscored=mode)["verdicts"]
@@ -96,20 +101,19 @@ def _post(run: str, samples: Sequence[Any]) -> Sequence[Verdict]:
 
 def _rollout(sample: Any) -> Dict[str, Any]:
     rollout = {"completion": sample.response, "length_tokens": int(sample.response_length)}
-    finish_reason = FINISH_REASONS.get(getattr(sample.status, "value", ""))
+    finish_reason = "abort" if getattr(sample, "remove_sample", False) else FINISH_REASONS.get(getattr(sample.status, "value", ""))
     return rollout if finish_reason is None else {**rollout, "finish_reason": finish_reason}
 
 
-def _mark(samples: Sequence[Any], verdicts: Sequence[Verdict]) -> List[float]:
-    """The rewards. Without verdicts, the whole group was not scored in time."""
-    rewards = [verdict.get("reward") for verdict in verdicts] or [None] * len(samples)
+def _mark(samples: Sequence[Any], verdicts: Sequence[Verdict]) -> List[Optional[float]]:
+    """Removes unscored samples from the loss. Returns the rewards. Without verdicts, the whole group was not scored in time."""
     for k, sample in enumerate(samples):
         if not verdicts or verdicts[k]["status"] != "scored":
             sample.remove_sample = True
         if isinstance(sample.metadata, dict):
             verdict = verdicts[k] if verdicts else {}
             sample.metadata["reasoning_gym"] = {name: verdict.get(name) for name in ("status", "score", "fault", "code")}
-    return fill_unscored(rewards, lambda: 0.0)  # a group without a reward is removed from the loss
+    return [verdict.get("reward") for verdict in verdicts] or [None] * len(samples)
 
 
 # Items

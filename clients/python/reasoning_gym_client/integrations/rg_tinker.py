@@ -149,14 +149,10 @@ def _rollout(env: Any, trajectory: Trajectory) -> Dict[str, Any]:
 
 
 def _metrics(verdict: Verdict) -> Metrics:
-    """Metrics of one rollout, always with the same keys. A missing verdict counts as unscored."""
-    scored = verdict.get("reward") is not None
-    metrics: Metrics = {
-        "unscored": float(not scored),
-        "score": float(verdict.get("score") or 0.0),
-        "format_fault": float(verdict.get("fault") is not None),
-    }
-    return metrics
+    """Metrics of one rollout, with a score only if there is one. A missing verdict counts as unscored."""
+    score = verdict.get("score")
+    metrics: Metrics = {"unscored": float(score is None), "format_fault": float(verdict.get("fault") is not None)}
+    return metrics if score is None else {**metrics, "score": float(score)}
 
 
 class ReasoningGymDataset(RLDataset):

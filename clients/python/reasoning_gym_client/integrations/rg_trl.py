@@ -171,11 +171,12 @@ def make_reward(run: Optional[str] = None, stop_tokens: Sequence[int] = (), wait
             for k, completion in enumerate(completions)
         ]
         groups = [list(members) for _, members in groupby(range(len(rows)), key=lambda k: rows[k])]
-        verdicts = _score(rows, rollouts, groups, wait_s)
+        masks = _masks_none(columns)
+        verdicts = _score(rows, rollouts, groups, wait_s, "null" if masks else "mean")
         _log(verdicts, columns.get("log_metric"))
         reasoning_gym.feedback = [verdict.get("feedback", {}).get("text") for verdict in verdicts]
         rewards = [verdict.get("reward") for verdict in verdicts]
-        if not _masks_none(columns):
+        if not masks:
             for group in groups:
                 item_id, name = rows[group[0]]
                 counted = None if name is None else _client().run(name)
@@ -231,9 +232,10 @@ def _rollout(completion: Completion, tokens: Optional[Sequence[int]], stop_token
 
 
 def _score(
-    rows: Sequence[Row], rollouts: Sequence[Dict[str, Any]], groups: Sequence[List[int]], wait_s: float
+    rows: Sequence[Row], rollouts: Sequence[Dict[str, Any]], groups: Sequence[List[int]], wait_s: float, unscored: str
 ) -> List[Verdict]:
-    """The verdict of each rollout: whole groups are posted to their run, the others are scored one by one."""
+    """The verdict of each rollout: whole groups are posted to their run, the others are scored one by one. `unscored`: as in
+    `Client.samples`, because only the server knows the rest of a group that is not whole."""
     verdicts: List[Verdict] = [{"status": "unscored", "reward": None} for _ in rows]
     for run in {run for _, run in rows}:
         ours = [group for group in groups if rows[group[0]][1] == run]
@@ -243,7 +245,8 @@ def _score(
             _post(run, whole, rows, rollouts, wait_s, verdicts)
         if parts:
             samples = [{"item_id": rows[k][0], "rollout_id": uuid.uuid4().hex, **rollouts[k]} for k in parts]
-            for k, verdict in zip(parts, _client().samples(samples, run=run, adapter="trl")["verdicts"]):
+            mode = "null" if run is None else unscored
+            for k, verdict in zip(parts, _client().samples(samples, run=run, adapter="trl", unscored=mode)["verdicts"]):
                 verdicts[k] = verdict
     return verdicts
 
@@ -283,7 +286,7 @@ def _log(verdicts: Sequence[Verdict], log_metric: Optional[Callable[[str, float]
     """Logs shares of this batch beside TRL's own metrics."""
     if log_metric is None or not verdicts:
         return
-    scored = [verdict for verdict in verdicts if verdict.get("reward") is not None]
+    scored = [verdict for verdict in verdicts if verdict["status"] == "scored"]
     log_metric("reasoning_gym/unscored", 1 - len(scored) / len(verdicts))
     for fault in ("no_answer", "invalid_answer"):
         log_metric(f"reasoning_gym/{fault}", sum(v.get("fault") == fault for v in scored) / len(verdicts))

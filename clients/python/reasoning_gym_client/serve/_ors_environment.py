@@ -64,12 +64,13 @@ class ReasoningGymEnvironment(Environment):
         return await self._submit({"completion": given.message})
 
     async def _submit(self, sample: Dict[str, str]) -> ToolOutput:
-        verdict = await self.rollout.submit(sample)
+        # Trainers take the last reward of a session: null would leave them the 0 of the try before.
+        verdict = await self.rollout.submit(sample, unscored="null" if self.rollout.turn == 0 else "mean")
         metadata = self._describe(verdict)
         prompt = verdict.get("retry_prompt")
         if prompt is not None:
             return ToolOutput(blocks=[TextBlock(text=prompt)], metadata=metadata, reward=0.0, finished=False)
-        if verdict["status"] != "scored":  # no reward, which trainers distinguish from 0
+        if verdict["status"] != "scored":
             text = f"The answer could not be scored: {verdict.get('code')}"
         else:
             text = "\n".join([f"Reward: {verdict['reward']}", *([verdict["feedback"]["text"]] if "feedback" in verdict else [])])

@@ -114,11 +114,11 @@ class ServedRollout:
         """The instructions and the question, for clients without a system prompt."""
         return "\n\n".join(message["content"] for message in self.item["messages"])
 
-    async def submit(self, answer: Mapping[str, Any]) -> Verdict:
+    async def submit(self, answer: Mapping[str, Any], unscored: str = "null") -> Verdict:
         """Scores one turn. `retry_prompt` in the verdict: the turn is wrong, and the rollout has another try."""
         source = self.source
         sample = {"item_id": self.item["id"], "rollout_id": self.id, "turn": self.turn, **answer}
-        scores = await source.client.samples([sample], run=source.run, adapter=source.framework)
+        scores = await source.client.samples([sample], run=source.run, adapter=source.framework, unscored=unscored)
         verdict = scores["verdicts"][0]
         if verdict["status"] == "scored":
             self.turn = len(verdict["turns"]) if "turns" in verdict else 1

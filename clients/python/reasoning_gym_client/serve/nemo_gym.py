@@ -1,7 +1,8 @@
 """A resources server of NeMo Gym, for NeMo Gym itself and for what takes its address, such as verifiers and prime-rl.
 
 The rows come from `GET /dataset.jsonl?format=nemo-gym`. A sample that cannot be scored is an error, or with `--mask-unscored` a
-response with `mask_sample`, which NeMo Gym and NeMo RL leave out. It is never a plain number.
+response with `mask_sample`, which NeMo Gym and NeMo RL leave out. Its reward is then the mean of its complete group, or else of its
+task in the run, because NeMo RL's baseline reads the rewards of masked samples, too. Without a run it is 0.
 """
 
 # mypy: disable-error-code="import-not-found,misc,no-any-return"
@@ -14,7 +15,7 @@ import json
 import os
 from typing import Any, ClassVar, Dict, List, Mapping, Optional
 
-from .. import AsyncClient, ReasoningGymError
+from .. import AsyncClient, Problem, ReasoningGymError
 
 SUMMARY = "resources server of NeMo Gym, which verifiers and prime-rl call as well"
 #: Names outside Gym's vocabulary of failures have the environment's prefix.
@@ -84,10 +85,11 @@ def resources_server() -> Any:
                 raise HTTPException(422, "the row has no item_id: make rows by GET /dataset.jsonl?format=nemo-gym")
             if self._client is None:
                 self._client = AsyncClient(self.config.url, api_key=self.config.api_key, connect_for_s=300)
+            mode = "mean" if self.config.mask_unscored and self.config.run else "null"
             try:
-                scores = await self._client.samples([sample], run=self.config.run, adapter="nemo-gym")
+                scores = await self._client.samples([sample], run=self.config.run, adapter="nemo-gym", unscored=mode)
             except ReasoningGymError as error:
-                raise HTTPException(503, str(error)) from error
+                raise HTTPException(error.status if isinstance(error, Problem) else 503, str(error)) from error
             verdict = scores["verdicts"][0]
             if verdict["status"] != "scored" and not self.config.mask_unscored:
                 raise HTTPException(500, f"unscored: {verdict.get('code')}: {verdict.get('detail')}")
@@ -142,7 +144,8 @@ def describe(verdict: Any) -> Dict[str, Any]:
     """Returns the fields of NeMo Gym and those of the verdict."""
     if verdict["status"] != "scored":
         failure = {"failure_kind": FAILURE_PREFIX + verdict["code"], "failure_reason": verdict["detail"]}
-        return {"reward": 0.0, "score": None, "mask_sample": True, **failure}
+        reward = 0.0 if verdict["reward"] is None else verdict["reward"]  # Gym has no null: the mask says that it is no reward
+        return {"reward": reward, "score": None, "mask_sample": True, **failure}
     fields = {name: verdict.get(name) for name in ("reward", "score", "penalty", "fault", "feedback")}
     return {**fields, "extracted_answer": verdict["answer"], "mask_sample": False}
 

@@ -90,7 +90,7 @@ async function runItems(server: ApiClient, options: ItemsOptions): Promise<void>
   if (!process.stdout.isTTY && process.stderr.isTTY)
     printNext(server, {
       ...(options.run !== undefined && { page: `/runs/${encodeURIComponent(options.run)}` }),
-      next: 'reasoning-gym-server score rollouts.jsonl, with a line of item_id and completion for each rollout',
+      next: 'reasoning-gym-server score rollouts.jsonl', // each line has an item_id and a completion
     })
 }
 

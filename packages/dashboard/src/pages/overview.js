@@ -167,6 +167,13 @@ function Machines({ now: { processes, queues } }) {
   `
 }
 
+/** Says on every other page what the server lacks. Their own requests may fail only after a while, and do not say all of it. */
+export function HealthBanner() {
+  const load = async (path, options) => (await fetch(path, options)).json() // a 503 says what is not ready, too
+  const { value: health } = useResource('readyz', { load, everyMs: 5000 })
+  return health?.redis && !(health.redis.ok && health.engine.ok) && html`<${Health} health=${health} />`
+}
+
 function Health({ health }) {
   const { redis, engine, workers } = health
   if (!redis.ok) return html`<${StatusBanner} tone="bad" is="not ready" why=${redis.detail} />`

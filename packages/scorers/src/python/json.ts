@@ -1,9 +1,9 @@
 /** Python's `json.loads`: NaN and Infinity are floats, of repeated keys the last counts, integers have no bound but 4,300 digits. */
 import { MAX_DIGITS, PyValueError } from './numbers.ts'
-import { PyDict, PyFloat, PyRecursionError, type PyValue } from './values.ts'
+import { PyDict, PyFloat, PyRecursionError, type PyValue, str } from './values.ts'
 
 /** Where Python raises JSONDecodeError, which is a ValueError. */
-class JsonDecodeError extends PyValueError {}
+export class JsonDecodeError extends PyValueError {}
 
 /** As deep as Python 3.11 goes from within a scorer: its limit is 1,000 frames in all. */
 export const MAX_JSON_DEPTH = 991
@@ -12,6 +12,8 @@ const NAN = new PyFloat(Number.NaN)
 const PLAIN_TEXT_PATTERN = /[^"\\\u0000-\u001f]*/y
 const NUMBER_PATTERN = /(-?(?:0|[1-9]\d*))(\.\d+)?([eE][-+]?\d+)?/y
 const HEX4_PATTERN = /[0-9a-fA-F]{4}/y
+const SHORT_ESCAPE_PATTERN = /["\\\n\r\t\f\b]/g
+const LONG_ESCAPE_PATTERN = /[^ -~\n\r\t\f\b]/g
 const ESCAPES: Readonly<Record<string, string>> = {
   '"': '"',
   '\\': '\\',
@@ -34,6 +36,24 @@ const KEYWORDS: Readonly<Record<string, readonly [string, PyValue]>> = {
 /** Throws JsonDecodeError, PyValueError (too many digits) or PyRecursionError (too deep). */
 export function loads(text: string): PyValue {
   return new JsonParser(text).parseDocument()
+}
+
+/** The length of Python's `json.dumps` of what `loads` gives: in ASCII, with a space after each comma and colon. */
+export function dumpsLength(value: PyValue): number {
+  if (typeof value === 'string')
+    return 2 + value.length + count(value, SHORT_ESCAPE_PATTERN) + 5 * count(value, LONG_ESCAPE_PATTERN)
+  if (Array.isArray(value))
+    return value.reduce<number>((sum, item) => sum + dumpsLength(item), 2 * Math.max(1, value.length))
+  if (value instanceof PyDict)
+    return value
+      .entries()
+      .reduce((sum, [key, item]) => sum + dumpsLength(key) + dumpsLength(item) + 2, 2 * Math.max(1, value.size))
+  if (value instanceof PyFloat && !Number.isFinite(value.value)) return String(value.value).length // Infinity, not inf
+  return str(value).length // that of None, True and False is that of null, true and false
+}
+
+function count(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0
 }
 
 class JsonParser {

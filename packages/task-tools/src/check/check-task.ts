@@ -110,7 +110,7 @@ export async function checkUnitTests(
   const { tests, failed, failures } = report
   if (failed > 0) return fail('tests', `${failed} of ${tests} tests fail: ${failures[0]?.join(': ') ?? ''}`, advice)
   if (tests > 0) return ok('tests', tests === 1 ? '1 unit test passes' : `${tests} unit tests pass`)
-  return warn('tests', 'there are no unit tests', 'write some: "reasoning-gym-server task new" shows how')
+  return warn('tests', 'there are no unit tests', 'write some: "reasoning-gym-server task new my_task" shows how')
 }
 
 function explainNoReport(outcome: EngineOutcome | undefined): string {

@@ -58,7 +58,7 @@ function formatObject(sample: SampleResult): string {
   const rest = scored
     ? { unscored: false, fault: verdict.fault, pred: verdict.answer }
     : { unscored: true, fault: null, pred: null, code: verdict.code, detail: verdict.detail }
-  const acc = scored && isCorrect(verdict.score) ? 1 : 0
+  const acc = scored ? Number(isCorrect(verdict.score)) : reward
   const numbers = `"score": ${formatFloat(score)}, "reward": ${formatFloat(reward)}, "acc": ${formatFloat(acc)}`
   return `{${numbers}, ${JSON.stringify(rest).slice(1)}`
 }

@@ -52,6 +52,8 @@ interface RequestContext {
 
 interface RequestFailure {
   detail: string
+  /** The same without what the host replied and how the connection failed. Absent if `detail` tells neither. */
+  summary?: string
   retryable: boolean
   retryAfterMs?: number
   /** Whether the model’s server dealt with the request and only rejects this one. */
@@ -64,6 +66,8 @@ interface ModelClientOptions {
   /** Whether another process has received an answer from the model. */
   hasAnsweredElsewhere?: () => Promise<boolean>
   firstConnectionMs?: number
+  /** Only an admin may see what another service replies that is not a model. */
+  hidesReplies?: boolean | undefined
 }
 
 export class ModelClient {
@@ -129,8 +133,7 @@ export class ModelClient {
     for (let attempt = 0; ; attempt++) {
       const outcome = await this.#completeFirst(messages, params, context)
       if ('content' in outcome) return outcome
-      if (!outcome.retryable || attempt >= params.retries)
-        throw new ModelRequestError(this.#redactApiKey(outcome.detail))
+      if (!outcome.retryable || attempt >= params.retries) throw new ModelRequestError(this.#describe(outcome))
       await sleep(outcome.retryAfterMs ?? backoffDelayMs(attempt), undefined, { signal })
     }
   }
@@ -150,9 +153,9 @@ export class ModelClient {
       }
       if (await this.#hasAnsweredBefore(outcome.obstacle, params, context)) return outcome
       const { name, base_url, api_key } = this.#endpoint
-      const said = this.#redactApiKey(outcome.detail)
-      const hasKey = api_key !== undefined
-      throw new ModelUnavailableError(explainModelObstacle(outcome.obstacle, { name, base_url, hasKey, said }))
+      const { hidesReplies = false } = this.#options
+      const view = { name, base_url, hasKey: api_key !== undefined, said: this.#describe(outcome), hidesReplies }
+      throw new ModelUnavailableError(explainModelObstacle(outcome.obstacle, view))
     }
   }
 
@@ -201,10 +204,12 @@ export class ModelClient {
         .asResponse()
       const content = parseJsonOrText(await readAnswer(response, { hold, signal: either, onLarge }))
       const failure = findProviderFailure(content)
-      if (failure !== undefined) return { detail: failure, retryable: true }
+      if (failure !== undefined) return { detail: failure, summary: "the model's server failed", retryable: true }
+      const summary = 'the response is not a chat completion'
       return (
         parseModelResponse(content) ?? {
-          detail: `the response is not a chat completion: ${responseToText(content)}`,
+          detail: `${summary}: ${responseToText(content)}`,
+          summary,
           retryable: true,
         }
       )
@@ -218,7 +223,8 @@ export class ModelClient {
   }
 
   /** Removes the API key, because some servers repeat a wrong key in their error messages. */
-  #redactApiKey(detail: string): string {
+  #describe({ detail, summary }: RequestFailure): string {
+    if (summary !== undefined && this.#options.hidesReplies) return summary
     const { api_key } = this.#endpoint
     const clean = api_key ? detail.replaceAll(api_key, '[key]') : detail
     return clean.slice(0, MAX_DETAIL_CHARS)
@@ -234,17 +240,19 @@ function toRequestFailure(error: unknown): RequestFailure {
 function describeFailure(error: unknown): RequestFailure {
   const blocked = listCauses(error).find((cause) => cause instanceof BlockedRequestError)
   if (blocked) return { detail: blocked.message, retryable: false }
-  if (error instanceof APIConnectionError) return { detail: formatConnectionError(error), retryable: true }
+  const summary = "the model's server cannot be reached"
+  if (error instanceof APIConnectionError) return { detail: formatConnectionError(error), summary, retryable: true }
   if (error instanceof APIError && typeof error.status === 'number') {
     const { status, headers } = error as APIError<number, Headers>
     return {
       detail: `HTTP ${error.message}`,
+      summary: `HTTP ${status}`,
       retryable: RETRYABLE_STATUSES.has(status) || status >= 500,
       ...parseRetryAfter(headers),
     }
   }
   if (error instanceof SyntaxError) return { detail: 'the response is not JSON', retryable: true }
-  return { detail: error instanceof Error ? formatConnectionError(error) : String(error), retryable: true }
+  return { detail: error instanceof Error ? formatConnectionError(error) : String(error), summary, retryable: true }
 }
 
 /** Parses the response whatever its content type, because simple servers forget to set it. */
@@ -325,16 +333,22 @@ function findModelObstacle(causes: readonly Error[]): ModelObstacle | undefined 
   return undefined
 }
 
-/** Says why the model cannot be called and what to do. `said` is the message of the failed request. */
+/** Says why the model cannot be called and what to do. `said` describes the failed request. */
 function explainModelObstacle(
   obstacle: ModelObstacle,
-  { name, base_url, hasKey, said }: { name: string; base_url: string; hasKey: boolean; said: string },
+  {
+    name,
+    base_url,
+    hasKey,
+    said,
+    hidesReplies,
+  }: { name: string; base_url: string; hasKey: boolean; said: string; hidesReplies: boolean },
 ): string {
   const { hostname, port, protocol } = new URL(base_url)
   const address = `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`
   if (obstacle.kind === 'blocked') return `The model ${name} at ${address} cannot be called: ${said}. Correct base_url.`
   if (obstacle.kind === 'no_connection')
-    return `The model ${name} cannot be reached at ${address}: ${obstacle.why}. Start its server and resume, or correct base_url.`
+    return `The model ${name} cannot be reached at ${address}${hidesReplies ? '' : `: ${obstacle.why}`}. Start its server and resume, or correct base_url.`
   if (obstacle.status === 404)
     return `The server at ${address} has no model ${name}, or no chat completions below ${base_url} (${said}). Correct the model’s name or base_url.`
   return hasKey

@@ -47,7 +47,7 @@ export class ModelClients {
 
   async #create(
     job: Pick<GenerationJob, 'id' | 'resumed_at'>,
-    { name, base_url, egress_policy }: ModelSpec,
+    { name, base_url, egress_policy, hides_replies: hidesReplies }: ModelSpec,
   ): Promise<ModelClient> {
     const api_key = await this.#generationJobs.getModelApiKey(job.id)
     const hasAnsweredElsewhere = () => this.#generationJobs.hasModelAnswered(job)
@@ -56,7 +56,8 @@ export class ModelClients {
       import('./client.ts'),
       import('./guarded-fetch.ts'),
     ])
-    return new ModelClient({ name, base_url, api_key }, createGuardedFetch(egress_policy), { hasAnsweredElsewhere })
+    const options = { hasAnsweredElsewhere, hidesReplies }
+    return new ModelClient({ name, base_url, api_key }, createGuardedFetch(egress_policy), options)
   }
 
   /**

@@ -1,7 +1,7 @@
 /**
- * Which addresses the server may call for its clients. Allowed are public addresses, loopback if the server itself listens on
- * loopback only, and whatever MODEL_HOSTS allows. Link-local and metadata addresses are always denied, so that the server is not
- * a way into a network.
+ * Which addresses the server may call for its clients. Allowed are public addresses, loopback if all clients are on this machine,
+ * and whatever MODEL_HOSTS allows. Link-local and metadata addresses are always denied, so that the server is not a way into a
+ * network.
  */
 
 import { lookup } from 'node:dns/promises'
@@ -9,6 +9,7 @@ import { isIP } from 'node:net'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
+import type { ServerConfig } from '../../../platform/environment.ts'
 import { isLoopback } from '../../../platform/loopback.ts'
 
 const DNS_TIMEOUT_MS = 5_000
@@ -79,8 +80,13 @@ const PRIVATE_RANGES = new Set(['private', 'uniqueLocal', 'carrierGradeNat'])
 
 type IpAddress = ipaddr.IPv4 | ipaddr.IPv6
 
-export function buildEgressPolicy({ HOST, MODEL_HOSTS }: { HOST: string; MODEL_HOSTS: string[] }): EgressPolicy {
-  return { allow_loopback: isLoopback(HOST), allowed_hosts: MODEL_HOSTS }
+type PolicySettings = Pick<ServerConfig, 'HOST' | 'MODEL_HOSTS' | 'TRUST_PROXY' | 'API_KEYS' | 'API_KEYS_FILE'>
+
+/** A server on loopback has clients elsewhere if it has keys or is behind a proxy. */
+export function buildEgressPolicy({ HOST, MODEL_HOSTS, TRUST_PROXY, ...keys }: PolicySettings): EgressPolicy {
+  const hasKeys = keys.API_KEYS !== undefined || keys.API_KEYS_FILE !== undefined
+  const isLocal = isLoopback(HOST) && !hasKeys && TRUST_PROXY.length === 0
+  return { allow_loopback: isLocal, allowed_hosts: MODEL_HOSTS }
 }
 
 /**
@@ -96,7 +102,7 @@ export function getDenialReason(address: string, host: string, policy: EgressPol
   const isAllowed = isAllowlisted(parsed, host, policy.allowed_hosts)
   if (range === 'loopback') {
     if (isAllowed || policy.allow_loopback) return undefined
-    return `${address} is a loopback address: set MODEL_HOSTS to allow it, or bind the server to loopback`
+    return `${address} is a loopback address: set MODEL_HOSTS to allow it`
   }
   if (PRIVATE_RANGES.has(range))
     return isAllowed ? undefined : `${address} is a private address: set MODEL_HOSTS to allow it`

@@ -1,4 +1,5 @@
 /** Parses one choice of an OpenAI-compatible response, with the tokens and logprobs that some servers add. */
+import { FinishReason } from '@reasoning-gym-server/contract/common'
 import { z } from 'zod'
 import { hasNoCompletion } from '../../../grading/finish-reason.ts'
 
@@ -10,10 +11,6 @@ function ignoreIfInvalid<T extends z.ZodType>(shape: T) {
 const TEXT_PARTS: ReadonlySet<string> = new Set(['text', 'output_text'])
 const KNOWN_PARTS: ReadonlySet<string> = new Set([...TEXT_PARTS, 'thinking', 'reasoning', 'refusal'])
 
-function isTyped(value: unknown): value is { type: unknown } {
-  return typeof value === 'object' && value !== null && 'type' in value
-}
-
 const TokenIds = ignoreIfInvalid(z.array(z.int()))
 
 const ChatChoice = z.looseObject({
@@ -23,10 +20,7 @@ const ChatChoice = z.looseObject({
     reasoning_content: z.unknown().optional(),
     tool_calls: ignoreIfInvalid(z.array(z.unknown())),
   }),
-  // As in posted rollouts, where the verdict keeps it. SGLang's own is an object.
-  finish_reason: ignoreIfInvalid(
-    z.preprocess((reason) => (isTyped(reason) ? reason.type : reason), z.string().max(64)),
-  ),
+  finish_reason: ignoreIfInvalid(FinishReason),
   error: z.unknown().optional(),
   token_ids: TokenIds,
   prompt_token_ids: TokenIds,

@@ -27,6 +27,8 @@ export const ModelSpec = z.strictObject({
   base_url: z.string(),
   /** Policy stored with the job: every node applies the policy of the node that accepted it. */
   egress_policy: EgressPolicy,
+  /** Whether failures say neither what the host replied nor how the connection failed: unless an admin created the job. */
+  hides_replies: z.boolean().optional(),
   params: GenerationParams,
   concurrency: z.int(),
 })

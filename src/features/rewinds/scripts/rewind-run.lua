@@ -48,11 +48,7 @@ local state = cmsgpack.unpack(redis.call('HGET', state_key(K.stepStates, target)
 
 -- Returns a field of the run as it was.
 local function field_then(field)
-  local value = undo.run and undo.run[field]
-  if value == nil then
-    value = redis.call('HGET', prefix .. 'at-step:run', field)
-  end
-  return tonumber(value or nil) or 0
+  return tonumber(undo.run[field] or redis.call('HGET', prefix .. 'at-step:run', field) or nil) or 0
 end
 
 local mix = field_then(RUN.mixes)
@@ -60,35 +56,20 @@ if tonumber(run[9] or 0) > mix and not params.settings then
   return { 'other_mix', string.format('%.0f', mix) }
 end
 
--- Makes the copies of the state what they were.
-local function restore_copy(name)
-  local copy, changed, gone = prefix .. 'at-step:' .. name, {}, {}
-  for field, value in pairs(undo[name] or {}) do
-    if value then
-      table.insert(changed, field)
-      table.insert(changed, value)
-    else
-      table.insert(gone, field)
-    end
-  end
-  call_in_parts('HSET', copy, changed)
-  call_in_parts('HDEL', copy, gone)
-  return copy
-end
-
 local function restore_run(copy)
-  local gone, kept = {}, to_map(redis.call('HGETALL', copy))
-  for field in pairs(read_state_key(K.run, prefix, 'run')) do
-    if not kept[field] then
-      table.insert(gone, field)
-    end
+  local values = read_state_key(K.run, prefix, 'run')
+  for field in pairs(values) do
+    values[field] = ''
   end
-  call_in_parts('HDEL', K.run, gone)
-  call_in_parts('HSET', K.run, redis.call('HGETALL', copy))
+  for field, value in pairs(to_map(redis.call('HGETALL', copy))) do
+    values[field] = value
+  end
+  set_fields(K.run, values)
 end
 
 local function restore_key(name)
-  local copy, key = restore_copy(name), prefix .. name
+  local copy, key = prefix .. 'at-step:' .. name, prefix .. name
+  set_fields(copy, undo[name])
   if name == 'run' then
     return restore_run(copy)
   end
@@ -103,21 +84,12 @@ local function restore_key(name)
   end
 end
 
--- Restores the sums of the steps and blocks that have changed since.
-local function restore_rows()
-  local seen = {}
-  for _, number in ipairs(numbers) do
-    for row, packed in pairs(to_map(redis.call('HGETALL', state_key(K.stepStates, number)))) do
-      local name = string.match(row, ':(.*)$')
-      if name and not seen[row] then
-        seen[row] = true
-        local sums = cmsgpack.unpack(packed)
-        redis.call('UNLINK', prefix .. row)
-        call_in_parts('HSET', prefix .. row, sums)
-        if not sums[1] then
-          redis.call('ZREM', string.find(row, '^metric') and K.metricSteps or K.metricBlocks, name)
-        end
-      end
+-- Restores the sums of the steps or blocks that have changed since.
+local function restore_rows(name, index)
+  set_fields(prefix .. name, undo[name])
+  for row, sums in pairs(undo[name]) do
+    if sums == '' then
+      redis.call('ZREM', index, row)
     end
   end
 end
@@ -184,7 +156,8 @@ local rewinds = tonumber(run[7] or 0) + 1
 local open_batches, open_groups = end_batches(), drop_gathered()
 local voided = void_groups(params, field_then(RUN.completed), state.time, rewinds)
 undo_sequence(numbers, state, params.now)
-restore_rows()
+restore_rows('step-sums', K.metricSteps)
+restore_rows('block-sums', K.metricBlocks)
 restore_mix()
 redis.call('LTRIM', K.curriculumHistory, tonumber(run[6] or 0) - field_then(RUN.curriculum_points), -1)
 for name in string.gmatch(STATE.keys, '[^,]+') do

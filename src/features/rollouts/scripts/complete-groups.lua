@@ -1,6 +1,6 @@
 -- Completes graded groups of a run, each once: result, buffer, counters, curriculum and notification in one step.
 -- KEYS  run (hash)  pendingGroups (sorted set)  buffer (sorted set: group ID by order of completion)
---       retainedGroups (sorted set: group ID by order of completion)  taskSums (hash of sums per task)
+--       retainedGroups (sorted set: group ID by order of completion)  taskSums (hash: task to its packed sums)
 --       curriculum (hash: task to its JSON)  curriculumHistory (list of JSON points, newest first)  backlog (hash)
 --       groupSummaries (hash: ID of a buffered group to its JSON)  retainedTexts (list)
 --       failedGroups (sorted set: ID of a group that can be retried, by time in ms)  dumpState (hash)
@@ -9,13 +9,14 @@
 --       recentAccuracies (hash)  learnability (hash)
 --       recentOutcomes (hash: task to its number of outcomes, and `TASK:PLACE` in a ring to one of its last outcomes)
 --       metricSteps (sorted set of steps)  metricBlocks (sorted set of first groups)
+--       stepSums, blockSums (hashes: step or first group to its packed sums)
 --       allGroups (sorted set: group ID by the time when its key expires)
 --       frontierEvidence (list of JSON, oldest first)
 -- ARGV  1 JSON: { channel, epoch, revision: of the settings that the groups were graded by, now (ms), time (ISO 8601), max_accuracies,
 --                 max_history, max_learnability, max_retriable, max_outcomes: of a task, the limits of parts/retire-group,
---                 metric_sums_prefix, block_sums_prefix, step_state_prefix,
+--                 step_state_prefix,
 --                 groups: [{ id, content_hash: of what was graded, message, status, destination?, retriable, signal, rewards: of its rollouts, as JSON ('' for none), mean_reward: as text ('' for none),
---                   task, counters: { field: amount } of the run, task_sums: { field: amount }, step_sums: { field: amount },
+--                   task, counters: { field: amount } of the run, sums: { field: amount } of its task and step,
 --                   policy_version?: the oldest, percent_correct?: of its counted rollouts,
 --                   learnability?: evidence as text, without the group's number,
 --                   curriculum_input?: what the curriculum learns, with the item's position in the run's sequence,
@@ -28,35 +29,32 @@
 -- its task before and after if it moved the curriculum, and 1 if its evidence waits to be folded.
 -- include ../../runs/scripts/parts/curriculum
 -- include parts/queue-dump-record
+-- include parts/hash-changes
 -- include parts/statistics
 -- include parts/retire-group
 local ARGS_PER_GROUP = 4
 local params = cjson.decode(ARGV[1])
 local keys = {
   run = K.run, backlog = K.backlog, retained_texts = K.retainedTexts, all_groups = K.allGroups,
-  curriculum = K.curriculum,
-  history = K.curriculumHistory, metric_steps = K.metricSteps, metric_blocks = K.metricBlocks,
-  metric_sums_prefix = params.metric_sums_prefix, block_sums_prefix = params.block_sums_prefix,
+  curriculum = K.curriculum, history = K.curriculumHistory,
 }
 local run = redis.call('HMGET', K.run, RUN.epoch, RUN.step, RUN.revision, RUN.position, RUN.requested_end, RUN.completed,
   RUN.state)
 if tonumber(run[1]) ~= params.epoch then
   return nil
 end
-keys.step_state = run[7] and params.step_state_prefix .. run[7]
+local step_state = run[7] and params.step_state_prefix .. run[7]
 -- only positions whose items may have been issued
 local positions_end = math.max(tonumber(run[4] or 0), tonumber(run[5] or 0))
-local changes = { run = open_changes(K.run), backlog = open_changes(K.backlog), tasks = open_changes(K.taskSums) }
-local steps, blocks = {}, {}
+local changes = { run = open_changes(K.run), backlog = open_changes(K.backlog) }
+local tasks, steps, blocks = {}, {}, {}
 
 local function add_sums(group)
   add_amounts(changes.run, group.counters)
-  add_amounts(changes.tasks, group.task_sums)
   if group.status ~= 'scored' then
     add_amount(changes.run, RUN.groups_since_scored, 1)
     return
   end
-  set_value(changes.tasks, group.task .. ':' .. TASK.last_completed_at, params.now)
   set_value(changes.run, RUN.last_scored_at, params.now)
   set_value(changes.run, RUN.groups_since_scored, 0)
   if group.signal then
@@ -65,10 +63,14 @@ local function add_sums(group)
   else
     add_amount(changes.run, RUN.groups_since_signal, 1)
   end
-  add_step_sums(steps, keys, group.step, group.policy_version, group.step_sums)
-  if not run[2] and not group.policy_version then
-    add_block_sums(blocks, keys, group.number, params.now, group.step_sums)
+  add_to_row(tasks, K.taskSums, nil, group.task, group.sums, params.now)
+  if group.policy_version then
+    group.sums[SUMS.lag_count] = 1
+    group.sums[SUMS.lag_sum] = math.max(0, group.step - group.policy_version)
+  elseif not run[2] then
+    add_to_row(blocks, K.blockSums, K.metricBlocks, first_of_block(group.number), group.sums, params.now)
   end
+  add_to_row(steps, K.stepSums, K.metricSteps, group.step, group.sums, params.now)
 end
 
 -- Nothing is written until all is read that may turn out not to be a number.
@@ -101,10 +103,8 @@ end
 if not open[1] then
   return replies
 end
-for _, of in ipairs({ changes, steps, blocks }) do
-  for _, sums in pairs(of) do
-    read_sums(sums)
-  end
+for _, of in pairs(changes) do
+  read_sums(of)
 end
 
 -- The group goes to the trainer, waits to be retried, or is retired.
@@ -195,10 +195,10 @@ end
 for _, of in pairs(changes) do
   write_changes(of)
 end
-if next(steps) then
-  write_step_sums(steps, keys)
+for _, rows in ipairs({ tasks, steps, blocks }) do
+  write_rows(rows, step_state)
 end
-write_sums(blocks, K.metricBlocks, keys.step_state)
+drop_old_steps(K.metricSteps, K.stepSums)
 for task, entries in pairs(accuracies) do
   append_recent(K.recentAccuracies, task, entries, params.max_accuracies)
 end

@@ -77,12 +77,13 @@ export class Checkpoints {
   }
 
   /**
-   * Starts a new epoch of the run and creates the run if necessary. Throws `engine_version_mismatch` and
-   * `invalid_request`.
+   * Starts a new epoch of the run and creates the run if necessary. Throws `engine_version_mismatch`, `invalid_request`,
+   * and `forbidden` if the run gets a `curriculum_start` that `caller` must not read.
    */
   async restore(
     name: string,
     checkpoint: Checkpoint,
+    caller: Caller,
     condition?: RunCondition,
   ): Promise<{ run: ResolvedRun; forgotten: DiscardedCounts }> {
     const { runs, repository, removal, rules, producer, engineVersion } = this.#deps
@@ -95,10 +96,15 @@ export class Checkpoints {
     const known = new Set(this.#deps.tasks.list().map(({ name: task }) => task))
     await validateCheckpoint(checkpoint, (task) => known.has(task))
     const settings = mergeSettings({}, checkpoint.settings)
-    await rules.validateTaskConfigs(rules.validate(settings))
+    const resolved = rules.validate(settings)
+    await rules.validateTaskConfigs(resolved)
     for (let k = 0; k < RETRY_LIMIT; k++) {
       const before = await runs.get(name)
       assertRunCondition(name, before, condition)
+      if (resolved.curriculum_start?.eval !== before?.settings.curriculum_start?.eval)
+        await runs
+          .computeStart({ settings: resolved, explicitSettings: settings }, ['curriculum_start'], caller)
+          .catch(throwForbidden) // the eval may be on another server, or gone
       const forgotten = await repository.countDiscardedState(before)
       if (!(await repository.restore(name, before, { ...checkpoint, settings }))) continue
       if (before) await removal.schedule(before)
@@ -155,6 +161,10 @@ export class Checkpoints {
     void schedulePrefetch(producer, run)
     return { run, created: true }
   }
+}
+
+function throwForbidden(error: unknown): void {
+  if (!(error instanceof ServiceError) || error.code === 'forbidden') throw error
 }
 
 function stepNotKeptError(run: string, step: number): ServiceError {

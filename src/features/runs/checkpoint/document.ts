@@ -10,11 +10,12 @@ import { RunMark, RunMix } from '@reasoning-gym-server/contract/run-control'
 import { SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { z } from 'zod'
 import { parseWeights } from '../curriculum/posterior.ts'
-import { MAX_MARKS, MAX_MIXES, runRecord, stepSumsRecord, taskSumsRecord } from '../records.ts'
+import { MAX_MARKS, MAX_MIXES, runRecord } from '../records.ts'
 import { SEEDS_PER_POSITION } from '../sequence/sequence.ts'
+import { sumsRecord } from '../sums.ts'
 import { IssuedItems, MAX_CHUNKS, MAX_POSITION, Position, Propensity } from './issued-items.ts'
 
-export const CHECKPOINT_VERSION = 1
+export const CHECKPOINT_VERSION = 2
 
 const DifficultyLabel = Difficulty.nullable()
 /** Number of the seed that an item has among the seeds of its position; absent for the first. */
@@ -136,7 +137,7 @@ export const Checkpoint = z
     /** Shares of correct rollouts in the last groups of each task. */
     recent_accuracies: z.record(TaskName, z.array(Accuracy).max(50)),
     learnability: z.record(TaskName, z.array(Learnability).max(50)).optional(),
-    tasks: z.record(TaskName, taskSumsRecord.checkpointSchema),
+    tasks: z.record(TaskName, sumsRecord.checkpointSchema),
     /** Groups that moved the curriculum, oldest first. */
     curriculum_history: z.array(CurriculumPoint),
     sequence: Sequence,
@@ -145,12 +146,10 @@ export const Checkpoint = z
     /** The last marks for charts, oldest first. */
     marks: z.array(RunMark).max(MAX_MARKS).optional(),
     /** Statistics of each training step, oldest first. */
-    step_sums: z
-      .array(z.strictObject({ step: z.int().min(0), sums: stepSumsRecord.checkpointSchema }))
-      .max(MAX_STEP_SUMS),
+    step_sums: z.array(z.strictObject({ step: z.int().min(0), sums: sumsRecord.checkpointSchema })).max(MAX_STEP_SUMS),
     /** Statistics of blocks of groups that belong to no step, by the number of the first group, oldest first. */
     block_sums: z
-      .array(z.strictObject({ first_group: z.int().min(1), sums: stepSumsRecord.checkpointSchema }))
+      .array(z.strictObject({ first_group: z.int().min(1), sums: sumsRecord.checkpointSchema }))
       .max(MAX_STEP_SUMS)
       .optional(),
   })

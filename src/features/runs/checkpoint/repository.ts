@@ -6,28 +6,20 @@ import type { CurriculumPoint } from '@reasoning-gym-server/contract/run'
 import { type ForkOrigin, RunMark, RunMix } from '@reasoning-gym-server/contract/run-control'
 import { resolveSettings, type SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import type { Redis } from 'ioredis'
-import pMap from 'p-map'
+import type { StatisticSums } from '../../../grading/group-statistics.ts'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { tryRead } from '../../../platform/redis/unreadable-entries.ts'
 import { type GroupEvidence, parseEvidence, parseFrontier, type StoredFrontier } from '../curriculum/frontier-store.ts'
 import type { EpochRepository } from '../epochs.ts'
 import { isMarkUpTo } from '../marks.ts'
-import {
-  type AllRunKeys,
-  createRunKeys,
-  MAX_MIXES,
-  type RunKeys,
-  runRecord,
-  stepSumsRecord,
-  taskSumsRecord,
-} from '../records.ts'
+import { type AllRunKeys, createRunKeys, MAX_MIXES, type RunKeys, runRecord } from '../records.ts'
 import { parseEntries, readHistoryPages } from '../repository.ts'
 import { RunIndex } from '../run-index.ts'
 import { parseEvidenceList } from '../sequence/learnability.ts'
 import { type DrawnTask, decodePositionState } from '../sequence/position-state.ts'
 import { isDeepEqual } from '../settings.ts'
-import { groupFieldsByTask } from '../task-statistics.ts'
+import { readSums, sumsRecord, unpackSums } from '../sums.ts'
 import type { StoredRun } from '../types.ts'
 import type { Checkpoint, DiscardedCounts } from './document.ts'
 import { endOfIssuedItems, readIssuedItems, readSteps } from './issued-items.ts'
@@ -42,11 +34,9 @@ interface StoredCheckpoint
 }
 
 type Lease = Checkpoint['sequence']['leases'][number]
-type StepSums = Checkpoint['step_sums'][number]['sums']
 
 /** Number of members, fields or list entries that one command reads or writes. */
 const CHUNK_SIZE = 1000
-const CONCURRENT_READS = 32
 /** Limit of forks that a run lists. Older ones are dropped. */
 const MAX_FORKS = 1000
 /** Number of leases, or of requested positions, up to which they are part of the transaction. It takes a few milliseconds then. */
@@ -92,13 +82,12 @@ export class CheckpointRepository {
     const wasAssigned = (position: number) => !isLater(position) && position < opened
     const leases = snapshot.leases ?? (await this.#readLeases(keys, wasAssigned))
     const questions = await this.#readQuestions(keys, then ? wasIssued : (position) => position < opened)
-    const readRows = async (rows: string[], keyOf: (row: string) => string) => {
-      const sums = await this.#readSums(rows, keyOf)
+    const readRows = async (rows: string[], key: string) => {
+      const now: StatisticSums[] = []
+      for await (const sums of readSums(this.#redis, key, rows)) now.push(sums)
       const changed = then && (await this.readStepState(run, then.step))?.rows // after the sums: also of what has just changed
-      return sums.map(([row, now]): [number, StepSums] => {
-        const before = changed?.[keyOf(String(row)).split(':').slice(-2).join(':')]
-        return [row, stepSumsRecord.pickForCheckpoint(before ? stepSumsRecord.parse(before) : now)]
-      })
+      const before = changed?.[key.slice(key.lastIndexOf(':') + 1)]
+      return rows.map((row, k) => [Number(row), pickSums(before?.[row] ?? now[k] ?? {})] as const)
     }
     const blockSums = await readRows(snapshot.metricBlocks, keys.blockSums)
     const marks = await this.#readMarks(keys, then?.step)
@@ -124,7 +113,7 @@ export class CheckpointRepository {
       },
       mixes: await this.#readMixes(keys, values.mixes ?? 0),
       ...(marks.length > 0 && { marks }),
-      step_sums: (await readRows(snapshot.metricSteps, keys.metricSums)).map(([step, sums]) => ({ step, sums })),
+      step_sums: (await readRows(snapshot.metricSteps, keys.stepSums)).map(([step, sums]) => ({ step, sums })),
       ...(blockSums.length > 0 && { block_sums: blockSums.map(([first_group, sums]) => ({ first_group, sums })) }),
     }
     const fields = await this.#redis.hgetall(keys.run)
@@ -157,7 +146,7 @@ export class CheckpointRepository {
       .lrange(keys.frontierEvidence, 0, -1)
       .hgetall(keys.recentAccuracies)
       .hgetall(keys.learnability)
-      .hgetall(keys.taskSums)
+      .hgetallBuffer(keys.taskSums)
       .llen(keys.curriculumHistory)
       .zrange(keys.openPositions, '0', '-1')
       .hgetall(keys.positionStates)
@@ -176,7 +165,7 @@ export class CheckpointRepository {
     const evidence = takeList().flatMap((text) => read(keys.frontierEvidence, '', () => parseEvidence(text)))
     const accuracies = mapValues(takeHash(), (text) => text.split(',').map(Number))
     const learnability = mapValues(takeHash(), parseEvidenceList)
-    const taskSums = mapValues(groupFieldsByTask(takeHash(), String), (sums) => taskSumsRecord.parse(sums))
+    const taskSums = replies.shift() as Record<string, Buffer | RedisHash> // a state has them unpacked
     const historyLength = replies.shift() as number
     const open = takeList()
     const states = takeHash()
@@ -196,7 +185,7 @@ export class CheckpointRepository {
       evidence,
       accuracies,
       learnability,
-      tasks: mapValues(taskSums, (sums) => taskSumsRecord.pickForCheckpoint(sums)),
+      tasks: mapValues(taskSums, (sums) => pickSums(Buffer.isBuffer(sums) ? unpackSums(sums) : sums)),
       historyLength,
       open,
       states,
@@ -264,12 +253,6 @@ export class CheckpointRepository {
   async #readMarks(keys: RunKeys, step = Number.POSITIVE_INFINITY): Promise<RunMark[]> {
     const marks = parseEntries(this.#redis, keys.marks, await this.#redis.lrange(keys.marks, 0, -1), RunMark)
     return marks.filter((mark) => isMarkUpTo(mark, step))
-  }
-
-  #readSums(members: string[], keyOf: (member: string) => string) {
-    const read = async (member: string) =>
-      [Number(member), stepSumsRecord.parse(await this.#redis.hgetall(keyOf(member)))] as const
-    return pMap(members, read, { concurrency: CONCURRENT_READS })
   }
 
   /** Lists a run among the forks of another one, before it exists. Each view of that run reads those that are listed. */
@@ -343,6 +326,10 @@ function continueMixes(
 }
 
 type RedisHash = Record<string, string>
+
+function pickSums(sums: Readonly<Record<string, string | number>>) {
+  return sumsRecord.pickForCheckpoint(sumsRecord.parse(sums))
+}
 
 function mapValues<A, B>(record: Record<string, A>, convert: (value: A) => B): Record<string, B> {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, convert(value)]))

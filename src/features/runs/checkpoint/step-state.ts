@@ -12,8 +12,8 @@ export interface StepState {
   step: number
   /** What the transaction of the repository would have read. */
   replies: unknown[]
-  /** The sums of rows that have changed since, by the end of their keys. A row that was new has none. */
-  rows: Record<string, Record<string, string>>
+  /** The sums of steps and blocks that have changed since, by the end of their key and their name. A new row has none. */
+  rows: Record<string, Record<string, Record<string, string>>>
   /** Positions whose items were handed out since. */
   handedOut: ReadonlySet<string>
 }

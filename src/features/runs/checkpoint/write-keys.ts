@@ -4,9 +4,11 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ChainableCommander, Redis } from 'ioredis'
-import { formatCurriculumState, type RunKeys, stepSumsRecord, taskSumsRecord } from '../records.ts'
+import type { StatisticSums } from '../../../grading/group-statistics.ts'
+import { formatCurriculumState, type RunKeys } from '../records.ts'
 import { formatEvidenceList } from '../sequence/learnability.ts'
 import { encodeMadeState, encodeUnmadeState } from '../sequence/position-state.ts'
+import { packSums, sumsRecord } from '../sums.ts'
 import type { Checkpoint } from './document.ts'
 import { listIssuedItemWrites } from './issued-items.ts'
 
@@ -45,10 +47,7 @@ export async function writeCheckpoint(
     mapValues(recent_accuracies, (shares) => shares.join(',')),
   )
   await writer.hash(keys.learnability, mapValues(learnability, formatEvidenceList))
-  for (const [task, sums] of Object.entries(tasks)) {
-    const fields = Object.entries(taskSumsRecord.format(sums))
-    await writer.hash(keys.taskSums, Object.fromEntries(fields.map(([field, sum]) => [`${task}:${field}`, sum])))
-  }
+  await writer.sums(keys.taskSums, Object.entries(tasks))
   for (const part of splitIntoChunks(curriculum_history)) {
     await writer.add(part.length, (pipeline) =>
       pipeline.lpush(keys.curriculumHistory, ...part.map((point) => JSON.stringify(point))),
@@ -79,26 +78,11 @@ export async function writeCheckpoint(
   for (const write of listIssuedItemWrites(keys, sequence)) await writer.add(CHUNK_SIZE, write)
   await writer.list(keys.mixes, mixes)
   await writer.list(keys.marks, marks)
-  await writeSums(writer, keys, { step_sums, block_sums })
+  const steps = step_sums.map(({ step, sums }) => [step, sums] as const)
+  const blocks = block_sums.map(({ first_group, sums }) => [first_group, sums] as const)
+  await writer.sums(keys.stepSums, steps, keys.metricSteps)
+  await writer.sums(keys.blockSums, blocks, keys.metricBlocks)
   await writer.flush()
-}
-
-async function writeSums(
-  writer: ChunkWriter,
-  keys: RunKeys,
-  { step_sums, block_sums = [] }: Pick<Checkpoint, 'step_sums' | 'block_sums'>,
-): Promise<void> {
-  await writer.scored(
-    keys.metricSteps,
-    step_sums.map(({ step }) => [step, step]),
-  )
-  for (const { step, sums } of step_sums) await writer.hash(keys.metricSums(step), stepSumsRecord.format(sums))
-  await writer.scored(
-    keys.metricBlocks,
-    block_sums.map(({ first_group }) => [first_group, first_group]),
-  )
-  for (const { first_group, sums } of block_sums)
-    await writer.hash(keys.blockSums(first_group), stepSumsRecord.format(sums))
 }
 
 class ChunkWriter {
@@ -114,6 +98,21 @@ class ChunkWriter {
   async hash(key: string, fields: Record<string, string | number>): Promise<void> {
     for (const part of splitIntoChunks(Object.entries(fields))) {
       await this.add(part.length, (pipeline) => pipeline.hset(key, Object.fromEntries(part)))
+    }
+  }
+
+  /** `index`: a sorted set of the rows, which are numbers. */
+  async sums(
+    key: string,
+    rows: (readonly [row: string | number, sums: Checkpoint['tasks'][string]])[],
+    index?: string,
+  ): Promise<void> {
+    for (const [row, sums] of rows) {
+      const fields = sumsRecord.format(sums) as StatisticSums // all of them are numbers
+      await this.add(Object.keys(fields).length, (pipeline) => {
+        pipeline.hset(key, row, packSums(fields))
+        if (index) pipeline.zadd(index, row, row)
+      })
     }
   }
 

@@ -15,8 +15,8 @@ const UnmadeState = z.strictObject({
   attempts: z.number(),
   /** Variant that was drawn before. It is kept, because sampling that follows the model does not draw again. */
   task: z.string().optional(),
-  /** Probability with which it was drawn. */
-  share: z.number().optional(),
+  /** Probability with which it was drawn. Text, as `difficulty` below. */
+  share: z.string().optional(),
   /** Tasks that have no item for the position, comma-separated. */
   tried: z.string().optional(),
 })
@@ -46,7 +46,7 @@ const MadeState = z.strictObject({
   /** Retry that gave the item its seed. Absent for the first seed of the position. */
   retry: z.number().optional(),
   propensity: z.number().optional(),
-  share: z.number().optional(),
+  share: z.string().optional(),
 })
 
 /** The task, the difficulty label and the seed of a made item. */
@@ -73,7 +73,7 @@ export function encodeMadeState(item: MadeItem & { share?: number | undefined },
   const state: z.infer<typeof MadeState> = {
     task: formatVariant(item),
     propensity,
-    share,
+    share: share?.toString(),
     ...(difficulty !== null && { difficulty: String(difficulty) }),
     ...(ladder && { ladder }),
     ...(retry && { retry }),
@@ -83,7 +83,13 @@ export function encodeMadeState(item: MadeItem & { share?: number | undefined },
 
 /** Encodes a position as opened at `now` and not claimed. */
 export function encodeUnmadeState(now: number, drawn?: DrawnTask): string {
-  const state: UnmadeState = { opened: now, claimed_until: 0, attempts: 0, task: drawn?.task, share: drawn?.share }
+  const state: UnmadeState = {
+    opened: now,
+    claimed_until: 0,
+    attempts: 0,
+    task: drawn?.task,
+    share: drawn?.share?.toString(),
+  }
   return JSON.stringify(state)
 }
 
@@ -92,7 +98,8 @@ export function decodePositionState(json: string): PositionState | undefined {
   const state = parsePositionState(json)
   if (!state) return undefined
   const { task: text, share } = state
-  const drawn = text === undefined ? undefined : { task: parseVariant(text).task, ...(share && { share }) }
+  const drawn =
+    text === undefined ? undefined : { task: parseVariant(text).task, ...(share && { share: Number(share) }) }
   if ('opened' in state || !drawn) return { kind: 'unmade', drawn }
   const { task, difficulty = '', retry, propensity } = state
   const item = { ...parseVariant(task), difficulty: parseDifficulty(difficulty), ...(retry && { retry }) }

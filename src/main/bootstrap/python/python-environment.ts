@@ -131,11 +131,11 @@ async function whilePreparing(
 }
 
 /** Removes the work folders of processes that died. A live process holds the lock and cleans up its own. */
-function removeLeftovers(files: VenvFiles): void {
+async function removeLeftovers(files: VenvFiles): Promise<void> {
   try {
     if (!hasWorkFolders(files)) return
     const lock = files.tryLock()
-    if (lock) removeWorkFolders(files)
+    if (lock) await removeWorkFolders(files)
     lock?.release()
   } catch {} // the environment works; these folders only take space
 }

@@ -14,6 +14,7 @@ import {
   statfsSync,
   writeFileSync,
 } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -28,19 +29,19 @@ const MAX_PROGRESS_CHARS = 60
 
 /** Replaces an existing environment. The caller holds the lock. If the start is killed, the next one uses nothing of it. */
 export async function buildVenv(files: VenvFiles, python: string, report: ReportProgress): Promise<void> {
-  removeWorkFolders(files)
+  await withWaitNotice(report, () => 'removing what a killed start left', removeWorkFolders(files))
   const made = join(files.root, WORK_PREFIX + randomUUID())
   try {
     mkdirSync(made)
     await createBareVenv(python, made, report)
     await installPackages(files, made, 'requirements.txt', report)
-    await compilePackages(made)
+    await withWaitNotice(report, () => 'compiling the packages', compilePackages(made))
     setHome(made, files.venv)
     replaceFolder(files, made)
   } catch (error) {
     throw explainFullDisk(files, error) // before the space is freed
   } finally {
-    removeWorkFolders(files)
+    await removeWorkFolders(files)
   }
 }
 
@@ -50,12 +51,10 @@ export function hasWorkFolders({ root }: VenvFiles): boolean {
 }
 
 /** The caller holds the lock. Files of another user may have to stay. */
-export function removeWorkFolders({ root }: VenvFiles): void {
+export async function removeWorkFolders({ root }: VenvFiles): Promise<void> {
   for (const name of readdirSync(root)) {
     if (!name.startsWith(WORK_PREFIX)) continue
-    try {
-      rmSync(join(root, name), { recursive: true, force: true })
-    } catch {}
+    await rm(join(root, name), { recursive: true, force: true }).catch(() => {})
   }
 }
 

@@ -1,6 +1,6 @@
 /** Runs a private Redis on a socket under the data folder. Redis writes every change to disk before it replies. */
 import type { ChildProcess } from 'node:child_process'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, renameSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { spawnProcess } from '../../../platform/spawn-process.ts'
@@ -84,6 +84,7 @@ export async function startPrivateRedis(
     throw explainFailedStart(failure, binary, folder)
   }
   up = true
+  notePid(folder, current?.pid) // the disk may have been full before
   await warnIfDataIsGone(folder, url, warn)
   return {
     url,
@@ -98,10 +99,13 @@ export async function startPrivateRedis(
   }
 }
 
-/** Redis writes this file itself, only later. On a full disk, neither does, and the server goes on. */
+/** In place of Redis, which would leave an empty file on a full disk. There, the file stays as it was, and the server continues. */
 function notePid(folder: string, pid: number | undefined): void {
+  if (pid === undefined) return
+  const file = getRedisPidFile(folder)
   try {
-    if (pid !== undefined) writeFileSync(getRedisPidFile(folder), String(pid))
+    writeFileSync(`${file}.new`, String(pid))
+    renameSync(`${file}.new`, file)
   } catch {}
 }
 
@@ -113,7 +117,6 @@ function buildSettings(folder: string, socket: string): Record<string, string> {
     unixsocket: socket,
     unixsocketperm: '700',
     dir: folder,
-    pidfile: getRedisPidFile(folder),
     logfile: getLogFile(folder),
     appendonly: 'yes',
     appendfsync: 'always',

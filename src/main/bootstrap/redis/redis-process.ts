@@ -77,13 +77,20 @@ const REDIS_POLL_INTERVAL_MS = 50
 
 export const getRedisPidFile = (folder: string) => join(folder, 'redis.pid')
 
-/** The process ID of the Redis that uses the folder; undefined if it has ended, even if its ID was reused. */
-export function findRedisProcess(folder: string): number | undefined {
+/**
+ * The process ID of the Redis that uses the folder; undefined if it has ended, even if its ID was reused. A Redis that does not
+ * answer has left its ID in the file.
+ */
+export async function findRedisProcess(folder: string, socket: string): Promise<number | undefined> {
+  const [, answered] = /^process_id:(\d+)/m.exec(await send(socket, 'INFO server')) ?? []
+  return [Number(answered), readPid(folder)].find((pid) => isRedisOf(folder, pid))
+}
+
+function readPid(folder: string): number {
   try {
-    const pid = Number(readFileSync(getRedisPidFile(folder), 'utf8'))
-    return Number.isInteger(pid) && pid > 0 && isRedisOf(folder, pid) ? pid : undefined
+    return Number(readFileSync(getRedisPidFile(folder), 'utf8'))
   } catch {
-    return undefined // it never ran, or ended by itself
+    return Number.NaN // it never ran
   }
 }
 
@@ -97,14 +104,14 @@ export async function stopOrphanedRedis(
   report: ReportProgress,
   timeoutMs: number,
 ): Promise<void> {
-  const pid = findRedisProcess(folder)
+  const pid = await findRedisProcess(folder, socket)
   if (pid === undefined) return
   const holder = () => `a redis-server, ${describeProcess(pid)}, which an earlier server left on ${folder}`
   const advice = `if it is stuck, end it with \`kill -9 ${pid}\` (every write that it has answered is on disk); if it is suspended, \`kill -CONT ${pid}\` is enough`
   const isGone = await withWaitNotice(
     report,
     () => `waiting up to ${timeoutMs / 1000} s for ${holder()}, to end; ${advice}`,
-    waitForEnd(() => findRedisProcess(folder) === undefined, socket, timeoutMs),
+    waitForEnd(() => !isRedisOf(folder, pid), socket, timeoutMs),
   )
   if (isGone) return
   throw new StartupError(
@@ -124,7 +131,7 @@ async function waitForEnd(isGone: () => boolean, socket: string, timeoutMs: numb
 
 /** Whether the process is a live Redis of this folder, rather than a process with a reused ID. */
 function isRedisOf(folder: string, pid: number): boolean {
-  if (!isProcessAlive(pid)) return false
+  if (!(pid > 0) || !isProcessAlive(pid)) return false
   try {
     if (HAS_PROC) return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(folder)
     return /redis|valkey/.test(execFileSync('ps', ['-o', 'comm=', '-p', String(pid)], { encoding: 'utf8' }))

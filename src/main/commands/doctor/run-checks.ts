@@ -87,7 +87,7 @@ async function checkCustomTasks(config: ServerConfig): Promise<Finding | undefin
       return fail(
         'Custom tasks',
         `${problem.file}: ${problem.detail}${more}`,
-        'run "reasoning-gym-server task check" on TASKS_PATH',
+        'run "reasoning-gym-server task check $TASKS_PATH"',
       )
     }
     return custom.length > 0
@@ -95,7 +95,7 @@ async function checkCustomTasks(config: ServerConfig): Promise<Finding | undefin
       : warn(
           'Custom tasks',
           `TASKS_PATH=${config.TASKS_PATH} has no task`,
-          'write one with "reasoning-gym-server task new"',
+          'write one with "reasoning-gym-server task new my_task"',
         )
   } catch (error) {
     return fail('Custom tasks', errorMessage(error), 'correct TASKS_PATH')

@@ -94,10 +94,16 @@ it.each([
   for (const address of addresses) expect([address, allowed(address, all, 'named')]).toEqual([address, false])
 })
 
-it('a server on every address is not bound to loopback', () => {
-  expect(buildEgressPolicy({ HOST: '127.0.0.1', MODEL_HOSTS: [] }).allow_loopback).toBe(true)
-  expect(buildEgressPolicy({ HOST: '::1', MODEL_HOSTS: [] }).allow_loopback).toBe(true)
-  expect(buildEgressPolicy({ HOST: '0.0.0.0', MODEL_HOSTS: [] }).allow_loopback).toBe(false)
+it('loopback is called only if all clients are on this machine: without keys and without a proxy', () => {
+  const allows = (change: Partial<Parameters<typeof buildEgressPolicy>[0]>) => {
+    const none = { MODEL_HOSTS: [], TRUST_PROXY: [], API_KEYS: undefined, API_KEYS_FILE: undefined }
+    return buildEgressPolicy({ HOST: '127.0.0.1', ...none, ...change }).allow_loopback
+  }
+  expect([allows({}), allows({ HOST: '::1' })]).toEqual([true, true])
+  expect(allows({ HOST: '0.0.0.0' })).toBe(false)
+  expect(allows({ API_KEYS: 'admin:key' })).toBe(false)
+  expect(allows({ API_KEYS_FILE: 'keys' })).toBe(false)
+  expect(allows({ TRUST_PROXY: ['127.0.0.1'] })).toBe(false)
 })
 
 it('spellings of an address are seen through, and names looked up', async () => {

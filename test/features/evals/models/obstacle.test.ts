@@ -29,11 +29,14 @@ async function findFreePort(): Promise<number> {
   return port
 }
 
-function complete(port: number, { firstConnectionMs = 1_000, hasAnswered = false, apiKey = 'key' } = {}) {
+function complete(
+  port: number,
+  { firstConnectionMs = 1_000, hasAnswered = false, apiKey = 'key', hidesReplies = false } = {},
+) {
   const fetch = createGuardedFetch({ allow_loopback: true, allowed_hosts: [] })
   closers.push(() => fetch.close())
   const endpoint = { name: 'm', base_url: `http://127.0.0.1:${port}/v1`, api_key: apiKey }
-  const options = { firstConnectionMs, hasAnsweredElsewhere: () => Promise.resolve(hasAnswered) }
+  const options = { hidesReplies, firstConnectionMs, hasAnsweredElsewhere: () => Promise.resolve(hasAnswered) }
   return new ModelClient(endpoint, fetch, options).complete(QUESTION, PARAMS, {
     signal: AbortSignal.timeout(20_000),
     hold: { reserve: async () => {} },
@@ -78,6 +81,28 @@ it.each([
   const port = await listen(() => refusal(status, message))
   await expect(complete(port)).rejects.toThrow(ModelUnavailableError)
   await expect(complete(port)).rejects.toThrow(expected)
+})
+
+it('without the role admin, nobody learns what a host replies or how it fails', async () => {
+  const hidden = (port: number, hasAnswered = false) =>
+    complete(port, { firstConnectionMs: 200, hasAnswered, hidesReplies: true }).catch((error: Error) => error.message)
+  const port = await findFreePort()
+  expect(await hidden(port)).toBe(
+    `The model m cannot be reached at 127.0.0.1:${port}. Start its server and resume, or correct base_url.`,
+  )
+  expect(await hidden(port, true)).toBe("the model's server cannot be reached")
+  const replies = [
+    refusal(404, 'SECRET'),
+    refusal(400, 'SECRET'),
+    { status: 200, body: { secret: 'SECRET' } },
+    { status: 200, body: { error: 'SECRET' } },
+    { status: 200, body: { choices: [{ message: {}, error: 'SECRET' }] } },
+  ]
+  for (const reply of replies) {
+    const detail = await hidden(await listen(() => reply))
+    expect(detail).toMatch(/HTTP 40[04]|is not a chat completion|server failed/)
+    expect(detail).not.toContain('SECRET')
+  }
 })
 
 it('a refusal of one sample is that sample’s failure', async () => {

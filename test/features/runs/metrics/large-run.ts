@@ -1,8 +1,9 @@
 /** Writes the sums of each step of a long run straight into Redis, made by the code that makes those of real groups. */
 import type { RolloutSummary } from '@reasoning-gym-server/contract/batch'
 import type { Redis } from 'ioredis'
-import { buildStepSums } from '../../../../src/features/rollouts/group-counters.ts'
+import { buildGroupSums } from '../../../../src/features/rollouts/group-counters.ts'
 import { createRunKeys, runRecord } from '../../../../src/features/runs/records.ts'
+import { packSums } from '../../../../src/features/runs/sums.ts'
 import type { StatisticSums } from '../../../../src/grading/group-statistics.ts'
 import type { RedisKeys } from '../../../../src/platform/redis/keys.ts'
 import { SeededRandom } from '../../../../verification/support/seeded-random.ts'
@@ -34,7 +35,7 @@ export async function writeLargeRun(
       for (const [field, amount] of Object.entries(sumGroup(task, step, rollouts, (step / steps) * random.next())))
         sums[field] = (sums[field] ?? 0) + amount
     }
-    pipeline.hset(to.metricSums(step), sums).zadd(to.metricSteps, step, String(step))
+    pipeline.hset(to.stepSums, step, packSums(sums)).zadd(to.metricSteps, step, String(step))
     return sums
   })
   pipeline.hset(to.run, runRecord.format({ step: steps - 1 }))
@@ -52,7 +53,7 @@ function sumGroup(task: string, step: number, rollouts: RolloutSummary[], diffic
   const correct = rollouts.filter(([, score]) => score === 1).length
   const signal = correct > 0 && correct < rollouts.length
   const scored = rollouts.length
-  return buildStepSums(
+  return buildGroupSums(
     { id: `group-${step}`, task, scored, policy_version: step, signal, rollouts },
     {
       status: 'scored',

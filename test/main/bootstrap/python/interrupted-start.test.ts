@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { requirePython } from '../../../../src/main/bootstrap/python/python-environment.ts'
-import { installPackages, VenvFiles } from '../../../../src/main/bootstrap/python/venv.ts'
+import { installPackages, removeWorkFolders, VenvFiles } from '../../../../src/main/bootstrap/python/venv.ts'
 import { until } from '../../../world.ts'
 
 const SLOW = { timeout: 300_000 }
@@ -117,6 +117,16 @@ it(
     expect(workFolders()).toEqual([])
   },
 )
+
+it('what a killed start left is removed while the spinner turns', async () => {
+  execFileSync('mkdir', [join(root, '.venv-work-left')])
+  let hasTurned = false
+  setImmediate(() => {
+    hasTurned = true
+  })
+  await removeWorkFolders(files)
+  expect([workFolders(), hasTurned]).toEqual([[], true])
+})
 
 /** As an install leaves it that was killed: pip's metadata says that the package is there, but its files are not. */
 async function expectBrokenPackageMended(): Promise<void> {

@@ -87,7 +87,7 @@ it('whose data folder has a long path is found again, so that never two write on
 })
 
 it('that is stuck is waited for by name, and never started a second time', { timeout: 60_000 }, async () => {
-  const { pid } = await leaveRedis(folder)
+  const { url, pid } = await leaveRedis(folder)
   process.kill(pid, 'SIGSTOP')
   const lines: string[] = []
   const starting = startPrivateRedis(folder, (line) => lines.push(line))
@@ -97,12 +97,12 @@ it('that is stuck is waited for by name, and never started a second time', { tim
   )
   expect(lines[0]).toMatch(`process ${pid} (suspended), which an earlier server left on ${folder}`)
   expect(lines[0]).toMatch(`kill -9 ${pid}`)
-  expect(findRedisProcess(join(folder, 'redis'))).toBe(pid)
+  expect(await findRedisProcess(join(folder, 'redis'), url)).toBe(pid)
   process.kill(pid, 'SIGCONT')
   const next = await starting
   try {
     expect(isProcessAlive(pid)).toBe(false)
-    expect(findRedisProcess(join(folder, 'redis'))).not.toBe(pid)
+    expect(await findRedisProcess(join(folder, 'redis'), url)).not.toBe(pid)
   } finally {
     await next.stop()
   }
@@ -177,12 +177,27 @@ subprocess.Popen(sys.argv[1:])
 signal.pause()
 `
 
+it('whose process ID is not in its file, as a full disk leaves it, is found by its socket', {
+  timeout: 60_000,
+}, async () => {
+  const { pid } = await leaveRedis(folder)
+  writeFileSync(join(folder, 'redis', 'redis.pid'), '')
+  const next = await startPrivateRedis(folder, ignore)
+  try {
+    expect(isProcessAlive(pid)).toBe(false)
+    expect(Number(readFileSync(join(folder, 'redis', 'redis.pid'), 'utf8'))).toBeGreaterThan(0)
+  } finally {
+    await next.stop()
+    if (isProcessAlive(pid)) process.kill(pid, 'SIGKILL')
+  }
+})
+
 it('whose process ID another process has now is gone', { timeout: 60_000 }, async () => {
   mkdirSync(join(folder, 'redis'))
   writeFileSync(join(folder, 'redis', 'redis.pid'), String(process.pid))
-  expect(findRedisProcess(join(folder, 'redis'))).toBeUndefined()
+  expect(await findRedisProcess(join(folder, 'redis'), join(folder, 'none.sock'))).toBeUndefined()
   const redis = await startPrivateRedis(folder, ignore)
-  expect(findRedisProcess(join(folder, 'redis'))).toBeGreaterThan(0)
+  expect(await findRedisProcess(join(folder, 'redis'), redis.url)).toBeGreaterThan(0)
   await redis.stop()
 })
 

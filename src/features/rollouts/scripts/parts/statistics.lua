@@ -1,76 +1,68 @@
--- Statistics of a run over time: the sums of each step, and figures of the last groups of each task.
--- keys  metric_steps (sorted set of steps), metric_sums_prefix (prefix of the keys of one step's sums)
---       metric_blocks (sorted set of blocks of groups), block_sums_prefix (prefix of the keys of one block's sums)
--- sums  step or block, as text, to the changes of its sums (hash-changes)
--- A completed group belongs to the batch that is composed next or, if no batch is ever composed, to its policy version.
---       step_state (hash of the newest recorded state of the run, runs/scripts/parts/step-states.lua; nil if there is none)
--- include hash-changes
+-- Statistics of a run over time: the packed sums of its tasks, steps and blocks of groups, and figures of the last groups of each task.
 local MAX_STEPS = 10000
 
+-- A completed group belongs to the batch that is composed next or, if no batch is ever composed, to its policy version.
 local function next_step(last, policy_version)
   return last and tonumber(last) + 1 or policy_version or 0
-end
-
-local function add_step_sums(sums, keys, step, policy_version, amounts)
-  -- Lua itself writes 14 digits, and some trainers count versions in microseconds
-  local name = string.format('%.0f', step)
-  sums[name] = sums[name] or open_changes(keys.metric_sums_prefix .. name)
-  add_amounts(sums[name], amounts)
-  if policy_version then
-    add_amount(sums[name], STEP.lag_count, 1)
-    add_amount(sums[name], STEP.lag_sum, math.max(0, step - policy_version))
-  end
 end
 
 -- A run without steps, such as one that collects, has its metrics over time: by blocks of at least BLOCK groups, named by the
 -- number of their first group. Whenever a run has BLOCKS blocks of one size, the next ones are twice as large.
 local BLOCK, BLOCKS = 8, 1024
 
-local function add_block_sums(sums, keys, number, now, amounts)
+local function first_of_block(number)
   local size = BLOCK
   while number > size * BLOCKS do
     size = size * 2
   end
-  local name = string.format('%.0f', math.floor((number - 1) / size) * size + 1)
-  sums[name] = sums[name] or open_changes(keys.block_sums_prefix .. name)
-  add_amounts(sums[name], amounts)
-  set_value(sums[name], STEP.last_completed_at, now)
+  return math.floor((number - 1) / size) * size + 1
 end
 
--- Keeps the sums of a row as they were in the newest recorded state.
-local function keep_row(step_state, key)
-  local row = string.match(key, '[^:]+:[^:]+$')
-  if redis.call('HEXISTS', step_state, row) == 0 then
-    redis.call('HSET', step_state, row, cmsgpack.pack(redis.call('HGETALL', key)))
+-- Adds sums to those of a row, which write_rows writes. Call it before the script writes anything: it fails if they are damaged.
+-- rows   by field: what is to be written  key  hash of packed sums  index  sorted set of its fields, if a rewind is to undo it
+local function add_to_row(rows, key, index, field, sums, now)
+  -- Lua itself writes 14 digits of a number, and some trainers count versions in microseconds
+  local name = index and string.format('%.0f', field) or field
+  local row = rows[name]
+  if not row then
+    local packed = redis.call('HGET', key, name)
+    row = { key = key, index = index, before = packed or '', sums = packed and cmsgpack.unpack(packed) or {} }
+    rows[name] = row
   end
+  local total = row.sums
+  for of, amount in pairs(sums) do
+    total[of] = (total[of] or 0) + amount
+  end
+  total[SUMS.last_completed_at] = now
 end
 
-local function write_sums(sums, index, step_state)
-  for name, changes in pairs(sums) do
-    if step_state then
-      keep_row(step_state, changes.key)
+-- step_state  hash of the newest recorded state of the run, nil if there is none (runs/scripts/parts/step-states.lua)
+local function write_rows(rows, step_state)
+  for name, row in pairs(rows) do
+    redis.call('HSET', row.key, name, cmsgpack.pack(row.sums))
+    if row.index then
+      if step_state then
+        redis.call('HSETNX', step_state, string.match(row.key, '[^:]+$') .. ' ' .. name, row.before)
+      end
+      redis.call('ZADD', row.index, name, name)
     end
-    write_changes(changes)
-    redis.call('ZADD', index, name, name)
   end
 end
 
-local function write_step_sums(sums, keys)
-  write_sums(sums, keys.metric_steps, keys.step_state)
-  local excess = redis.call('ZCARD', keys.metric_steps) - MAX_STEPS
-  for _ = 1, excess do
-    redis.call('DEL', keys.metric_sums_prefix .. redis.call('ZPOPMIN', keys.metric_steps)[1])
+local function drop_old_steps(steps, step_sums)
+  for _ = 1, redis.call('ZCARD', steps) - MAX_STEPS do
+    redis.call('HDEL', step_sums, redis.call('ZPOPMIN', steps)[1])
   end
 end
 
 -- Appends to the comma-separated list of a task and keeps its newest entries.
 local function append_recent(key, task, entries, max)
-  local all = {}
-  for known in string.gmatch(redis.call('HGET', key, task) or '', '[^,]+') do
-    table.insert(all, known)
+  local all = redis.call('HGET', key, task)
+  all = (all and all .. ',' or '') .. table.concat(entries, ',')
+  local _, commas = string.gsub(all, ',', '')
+  local start = 1
+  for _ = 1, commas + 1 - max do
+    start = string.find(all, ',', start, true) + 1
   end
-  for _, entry in ipairs(entries) do
-    table.insert(all, entry)
-  end
-  redis.call('HSET', key, task, table.concat(all, ',', math.max(1, #all - max + 1)))
+  redis.call('HSET', key, task, string.sub(all, start))
 end

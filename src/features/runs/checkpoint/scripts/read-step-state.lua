@@ -3,7 +3,7 @@
 --       metricSteps, metricBlocks (sorted sets of the rows of sums)
 -- ARGV  1 step
 -- Returns nil if none is kept, else { its step, JSON: what the transaction of ../repository.ts would have read,
--- JSON: { ROW: its sums by field, none if it was new }, positions that were handed out since }.
+-- JSON: { KEY: { ROW: its sums by field } } for the sums of steps and blocks that have changed since, positions that were handed out since }.
 -- include ../../sequence/scripts/parts/sequence
 local numbers = list_states_since(K.stepStates, tonumber(ARGV[1]))
 if not numbers then
@@ -14,10 +14,22 @@ local state = cmsgpack.unpack(redis.call('HGET', state_key(K.stepStates, numbers
 
 local function read_then(name)
   local fields = to_map(redis.call('HGETALL', prefix .. 'at-step:' .. name))
-  for field, value in pairs(undo[name] or {}) do
-    fields[field] = value or nil
+  for field, value in pairs(undo[name]) do
+    fields[field] = value ~= '' and value or nil
   end
   return fields
+end
+
+-- As text with 17 digits, which keep every bit.
+local function unpack_all(rows)
+  local all = {}
+  for row, packed in pairs(rows) do
+    all[row] = {}
+    for field, sum in pairs(packed ~= '' and cmsgpack.unpack(packed) or {}) do
+      all[row][field] = string.format('%.17g', sum)
+    end
+  end
+  return all
 end
 
 local function list_then(name)
@@ -41,13 +53,8 @@ local function states_of(positions)
   return states
 end
 
-local rows, handed_out = {}, {}
+local handed_out = {}
 for _, number in ipairs(numbers) do
-  for row, packed in pairs(to_map(redis.call('HGETALL', state_key(K.stepStates, number)))) do
-    if string.find(row, ':') and not rows[row] then
-      rows[row] = to_map(cmsgpack.unpack(packed))
-    end
-  end
   for _, entry in ipairs(redis.call('LRANGE', handed_out_key(K.stepStates, number), 0, -1)) do
     if string.sub(entry, 1, 1) ~= 's' then
       table.insert(handed_out, entry)
@@ -58,8 +65,7 @@ end
 local function list_rows(index, name)
   local list = {}
   for _, row in ipairs(redis.call('ZRANGE', index, 0, -1)) do
-    local then_sums = rows[name .. ':' .. row]
-    if not then_sums or next(then_sums) then
+    if undo[name][row] ~= '' then
       table.insert(list, row)
     end
   end
@@ -85,9 +91,10 @@ local new_points = tonumber(now[3] or 0) - (tonumber(run[RUN.curriculum_points])
 run[RUN.epoch], run[RUN.revision] = now[1], now[2]
 local read = {
   run, read_then('curriculum'), read_then('frontier-weights'), list_then('frontier-evidence'),
-  read_then('recent-accuracies'), read_then('learnability'), read_then('task-sums'),
+  read_then('recent-accuracies'), read_then('learnability'), unpack_all(read_then('task-sums')),
   math.max(0, redis.call('LLEN', K.curriculumHistory) - new_points), state.open, states_of(state.open),
-  list_rows(K.metricSteps, 'metric-sums'), list_rows(K.metricBlocks, 'block-sums'), states_of(state.requested or {}),
+  list_rows(K.metricSteps, 'step-sums'), list_rows(K.metricBlocks, 'block-sums'), states_of(state.requested or {}),
   expiries, leased,
 }
+local rows = { ['step-sums'] = unpack_all(undo['step-sums']), ['block-sums'] = unpack_all(undo['block-sums']) }
 return { redis.call('ZSCORE', K.stepStates, numbers[1]), cjson.encode(read), cjson.encode(rows), handed_out }

@@ -3,8 +3,8 @@
 --   stepStates   sorted set: number of a state, in a fixed width, by its step
 --   at-step:KEY  hash: a copy of each key of STATE.keys in the newest state; of a list, its entries by their places
 --   step-state:N hash: `state`: msgpack of { time, open, requested, leases, drawn } in state N
---                `undo`: msgpack of { KEY = { field = its value in state N, or false } } for what state N + 1 has changed
---                ROW: msgpack of the sums ROW before their first change since state N, empty if they are new
+--                `KEY FIELD`: value in state N of what state N + 1 has changed, or, of the sums of a step or a block, of what has
+--                changed since; empty if there was none
 --   handed-out:N list: positions whose items were issued since state N, and sN for steps whose items were requested
 -- All are read and written by their prefix, because the keys of STATE.keys are declared once, in records.ts.
 -- include ../../../../platform/redis/scripts/parts/unreadable
@@ -68,26 +68,35 @@ local function read_state_key(run_key, prefix, name)
   return entries
 end
 
--- Brings the copy of a key up to date. Returns the values that it had before in the fields that have changed.
-local function update_copy(copy, after)
-  local before = to_map(redis.call('HGETALL', copy))
-  local old, changed, gone = {}, {}, {}
-  for field, value in pairs(after) do
-    if before[field] ~= value then
-      old[field] = before[field] or false
+-- Sets the fields of a hash to the values, or removes those whose value is empty.
+local function set_fields(key, values)
+  local changed, gone = {}, {}
+  for field, value in pairs(values) do
+    if value == '' then
+      table.insert(gone, field)
+    else
       table.insert(changed, field)
       table.insert(changed, value)
     end
   end
-  for field, value in pairs(before) do
-    if after[field] == nil then
-      old[field] = value
-      table.insert(gone, field)
+  call_in_parts('HSET', key, changed)
+  call_in_parts('HDEL', key, gone)
+end
+
+-- Brings the copy of a key up to date, and adds to `undo` what it had before in the fields that have changed.
+local function update_copy(prefix, name, after, undo)
+  local before, changed = to_map(redis.call('HGETALL', prefix .. 'at-step:' .. name)), {}
+  for field in pairs(before) do
+    after[field] = after[field] or ''
+  end
+  for field, value in pairs(after) do
+    if before[field] ~= value then
+      changed[field] = value
+      table.insert(undo, name .. ' ' .. field)
+      table.insert(undo, before[field] or '')
     end
   end
-  call_in_parts('HSET', copy, changed)
-  call_in_parts('HDEL', copy, gone)
-  return next(old) and old or nil
+  set_fields(prefix .. 'at-step:' .. name, changed)
 end
 
 -- Returns the tasks that were drawn for open or requested positions, with their shares, if sampling follows the model. Of very
@@ -133,10 +142,10 @@ local function record_state(run_key, step_states, step, now)
   local last = redis.call('HGET', run_key, RUN.state)
   local number = redis.call('HINCRBY', run_key, RUN.states, 1)
   for name in string.gmatch(STATE.keys, '[^,]+') do
-    undo[name] = update_copy(prefix .. 'at-step:' .. name, read_state_key(run_key, prefix, name))
+    update_copy(prefix, name, read_state_key(run_key, prefix, name), undo)
   end
   if last then
-    redis.call('HSET', state_key(step_states, last), 'undo', cmsgpack.pack(undo))
+    call_in_parts('HSET', state_key(step_states, last), undo)
   end
   local state = describe_sequence(run_key, prefix)
   state.time = now
@@ -207,17 +216,17 @@ local function list_states_since(step_states, step)
   return found and redis.call('ZRANGE', step_states, redis.call('ZRANK', step_states, found), -1)
 end
 
--- Returns { KEY = { field = value in the first of the states, or false } } for what differs from the newest one.
+-- Returns { KEY = { field = value in the first of the states, or '' } } for what differs from the newest one or, of sums, from now.
 local function merge_undo(step_states, numbers)
-  local merged = {}
-  for k = 1, #numbers - 1 do
-    local undo = redis.call('HGET', state_key(step_states, numbers[k]), 'undo')
-    for name, fields in pairs(undo and cmsgpack.unpack(undo) or {}) do
-      merged[name] = merged[name] or {}
-      for field, value in pairs(fields) do
-        if merged[name][field] == nil then
-          merged[name][field] = value
-        end
+  local merged = setmetatable({}, { __index = function(all, name)
+    all[name] = {}
+    return all[name]
+  end })
+  for _, number in ipairs(numbers) do
+    for entry, value in pairs(to_map(redis.call('HGETALL', state_key(step_states, number)))) do
+      local name, field = string.match(entry, '^(%S+) (.*)$')
+      if name then
+        merged[name][field] = merged[name][field] or value
       end
     end
   end

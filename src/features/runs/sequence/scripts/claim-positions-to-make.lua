@@ -40,7 +40,7 @@ for _, position in ipairs(positions) do
       set_state(K.states, position, state)
       table.insert(claimed, position)
       table.insert(claimed, state.task or '')
-      table.insert(claimed, state.share and string.format('%.17g', state.share) or '')
+      table.insert(claimed, state.share or '')
       table.insert(claimed, state.tried or '')
     end
   end

@@ -7,9 +7,9 @@
 --           same item; explored: the item explores 'chosen', the rung of the level, or an 'other' one
 --           propensity: with which task and rung were drawn
 -- task: a variant, that is a task, followed by the JSON of its config if the run's settings gave it one
--- share: probability with which the task was drawn
--- cjson writes 14 digits, enough for integers and propensities. A difficulty is text, to stay the same double. A ladder
--- is only read.
+-- share: probability with which the task was drawn, as text
+-- cjson writes 14 digits, enough for integers and propensities. A difficulty and a share are text, to stay the same
+-- doubles. A ladder is only read.
 -- include ../../../../../platform/redis/scripts/parts/unreadable
 
 local function is_optional(value, kind)
@@ -19,11 +19,11 @@ end
 local function is_state(state)
   if state.opened ~= nil then
     return type(state.opened) == 'number' and type(state.claimed_until) == 'number' and type(state.attempts) == 'number'
-      and is_optional(state.task, 'string') and is_optional(state.tried, 'string') and is_optional(state.share, 'number')
+      and is_optional(state.task, 'string') and is_optional(state.tried, 'string') and is_optional(state.share, 'string')
   end
   local ladder = state.ladder or {}
   return type(state.task) == 'string' and is_optional(state.difficulty, 'string') and is_optional(state.retry, 'number')
-    and is_optional(state.propensity, 'number') and is_optional(state.share, 'number')
+    and is_optional(state.propensity, 'number') and is_optional(state.share, 'string')
     and (state.ladder == nil or type(ladder) == 'table' and type(ladder.low) == 'number' and type(ladder.high) == 'number'
       and type(ladder.from) == 'number' and type(ladder.to) == 'number')
 end

@@ -1,6 +1,4 @@
-/** docs/reference/access.md: which role may call which route, and the limits on requests. */
-import { ApiKeyRole } from '@reasoning-gym-server/contract/caller'
-import type { AccessRule, RunPlace } from '../../src/http/auth/access-rule.ts'
+/** docs/reference/limits.md: the limits on requests, and what happens above them. */
 import { MAX_JSON_CONTAINERS, MAX_JSON_DEPTH, MAX_JSON_ENTRIES } from '../../src/http/bodies/json-limits.ts'
 import { DEFAULT_HTTP_TIMEOUTS } from '../../src/http/connections/http-timeouts.ts'
 import { DEFAULT_LIMITS_WITH_KEYS, EnvironmentSchema } from '../../src/platform/environment.ts'
@@ -64,50 +62,11 @@ const LIMITS: [what: string, limit: string, above: string][] = [
   ],
 ]
 
-type AccessRules = ReadonlyMap<string, AccessRule>
-
-/** The rules by method and URL, as the application has collected them from its routes. */
-export function buildAccessPage(rules: AccessRules): string {
+export function buildLimitsPage(): string {
   return [
-    '# Access and limits',
-    'Written by `test/docs/access.test.ts` from the access rules and limits of the server. Look up here which role a route needs and\nwhich limit a client has reached. To create keys and set limits, see [access.md](../operations/access.md).',
-    '## Roles by route',
-    `A ✓ under *no key* means that the route needs no key. The last column says where a call names\nits run. A key that is bound to runs may name only those; *required* means that it must name one.\n${formatAdminQueries(rules)}`,
-    formatRules(rules),
-    '## Limits',
-    'Settings in capitals are [environment variables](environment.md); values in parentheses are their defaults. A 429 and a 503 carry\n`Retry-After`. `GET /livez` and `GET /readyz` are neither counted nor limited.',
+    '# Limits',
+    'Settings in capitals are [environment variables](environment.md); values in parentheses are their defaults. A 429 and a 503 carry\n`Retry-After`. `GET /livez` and `GET /readyz` are neither counted nor limited. To set limits, see [access](../operations/access.md).',
     formatTable(['what', 'limit', 'above it'], LIMITS),
     'Each API process counts requests and bytes locally and shares its counts through Redis every 0.5 s. No request waits for that,\nand the limits apply even while Redis is down. A limit can be exceeded by what arrives in 0.5 s, times the number of processes.\n',
   ].join('\n\n')
-}
-
-function formatAdminQueries(rules: AccessRules): string {
-  const calls = listRows(rules).flatMap(([route, { adminQuery }]) =>
-    adminQuery === undefined ? [] : [`\`${route}?${adminQuery}=true\``],
-  )
-  return `${calls.join(', ')} is for admins only, because it returns the answer.`
-}
-
-const PLACE_NAMES: Record<RunPlace, string> = { params: 'path', query: 'query', body: 'body' }
-
-function formatRules(rules: AccessRules): string {
-  const rows = listRows(rules).map(([route, { roles, runPlaces, requiresRunForBoundKey }]) => [
-    `\`${route}\``,
-    roles === 'anyone' ? '✓' : '',
-    ...ApiKeyRole.options.map((role) => (roles === 'anyone' || roles.includes(role) ? '✓' : '')),
-    runPlaces.map((place) => PLACE_NAMES[place]).join(' or ') + (requiresRunForBoundKey ? ' (required)' : ''),
-  ])
-  return formatTable(['route', 'no key', ...ApiKeyRole.options, 'run'], rows)
-}
-
-/** By path. HEAD has the rule of GET, and the files of a page have that of the page. */
-function listRows(rules: AccessRules): [route: string, rule: AccessRule][] {
-  const rows = [...rules]
-    .filter(([route]) => !/^(HEAD|OPTIONS) /.test(route))
-    .map(([route, rule]) => {
-      const shown = route.replace(/^GET \/(docs|dashboard)\/.*/, 'GET /$1/*').replace(/:(\w+)/g, '{$1}')
-      return [shown, rule] as const
-    })
-  const pathOf = (route: string) => route.slice(route.indexOf(' '))
-  return [...new Map(rows)].toSorted(([a], [b]) => (pathOf(a) < pathOf(b) ? -1 : pathOf(a) > pathOf(b) ? 1 : 0))
 }

@@ -1,9 +1,10 @@
-"""The library in a pool of worker processes inside the trainer: each step scores its groups and waits for all of them.
+"""The library inside a trainer: each step scores its groups and waits for all of them.
 
-    python pool.py STEPS -> the seconds of each step. STEPS has a step a line, and the first one fills the caches.
+    python trainer.py STEPS process|pool -> for each step, the seconds, and the completions without the score that they should have
 
-As careful as such pools are: an alarm ends an answer after five seconds, and if nothing has come back for ten, a worker must be in code that
-no alarm ends, or has died. Then the pool is replaced, and the groups that are missing are scored once more, those that were begun excepted.
+`process`: a reward function in the trainer's own process, as TRL calls one. `pool`: worker processes. As careful as such pools are: an
+alarm ends an answer after five seconds, and if nothing has come back for ten, a worker must be in code that no alarm ends, or has
+died. Then the pool is replaced, and the groups that are missing are scored once more, those that were begun excepted.
 """
 
 import json
@@ -34,17 +35,35 @@ def begin(running):
 def score(numbered):
     number, ask = numbered
     RUNNING[number] = 1
+    return number, score_group(ask, signal.alarm)
+
+
+def score_group(ask, set_alarm):
     place = ask["task"], ask["seed"]
     scores = []
     for completion in ask["completions"]:
-        signal.alarm(ANSWER_LIMIT_S)
+        set_alarm(ANSWER_LIMIT_S)
         try:
             scores.append(float(dataset_of(*place).score_answer(extract_answer(completion), entry_of(*place, ask["index"]))))
         except Exception:
             scores.append(0.0)
         finally:
-            signal.alarm(0)
-    return number, scores
+            set_alarm(0)
+    return scores
+
+
+def score_step(asks):
+    return {number: score_group(ask, lambda _: None) for number, ask in enumerate(asks)}
+
+
+def count_lost(asks, results):
+    """Completions of which nobody expects a score have None."""
+    lost = 0
+    for number, ask in enumerate(asks):
+        scores = results[number] or [None] * len(ask["scores"])
+        for score, right in zip(scores, ask["scores"]):
+            lost += right is not None and (score is None or abs(min(1, max(0, score)) - right) > 1e-9)
+    return lost
 
 
 class ScoringPool:
@@ -76,11 +95,12 @@ class ScoringPool:
 if __name__ == "__main__":
     with open(sys.argv[1]) as lines:
         steps = [json.loads(line) for line in lines]
-    pool = ScoringPool(max(map(len, steps)))
-    seconds = []
+    out, sys.stdout = sys.stdout, open(os.devnull, "w")
+    pool = ScoringPool(max(map(len, steps))) if sys.argv[2] == "pool" else None
     for asks in steps:
         began = time.perf_counter()
-        pool.score_step(asks)
-        seconds.append(time.perf_counter() - began)
-    pool.pool.terminate()
-    print(json.dumps(seconds))
+        results = pool.score_step(asks) if pool else score_step(asks)
+        seconds = time.perf_counter() - began
+        print(json.dumps({"seconds": seconds, "lost": count_lost(asks, results)}), file=out, flush=True)
+    if pool:
+        pool.pool.terminate()
