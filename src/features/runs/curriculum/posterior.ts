@@ -2,10 +2,11 @@
  * The frontier of a task: where on its ladder a model stands, how steeply its success falls there, and its cap. It is a
  * posterior over
  *
- *     success(difficulty) = floor + (cap − floor) × q,    q = 1 / (1 + exp(−slope × (place − difficulty)))
+ *     success(difficulty) = floor + (1 − floor) × cap × q,    q = 1 / (1 + exp(−slope × (place − difficulty)))
  *
  * on a grid of places, slopes and caps. `floor` is what guessing earns on the rung, so a model that only guesses does not
- * move the posterior. Only answers in the right format count, and the cap is the share of them that can be right at all.
+ * move the posterior. Only answers in the right format count, and the cap is the share of them that can be right without
+ * guessing.
  * Every group counts at the actual difficulty of its item. Before it counts, the posterior allows for a model that has
  * moved slightly since the last group, and for one that has changed altogether. All functions are pure: the same groups
  * in the same order give the same state.
@@ -46,8 +47,8 @@ const ITEM_KINDS = [
   { shift: 0, weight: 2 / 3 },
   { shift: Math.sqrt(3) * ITEM_DEVIATION, weight: 1 / 6 },
 ]
-/** Probability of a negative slope from which the choice of a rung assumes one. */
-const MIN_RISING = 0.9
+/** Probability of negative slopes above which the choice of a rung assumes one. */
+const MIN_NEGATIVE_SLOPE = 0.9
 /** Lower bound of the failure probability. A single failure must not rule out a place. */
 const MIN_FAILURE = 0.001
 /** Steps per unit of the natural logarithm to which weights are rounded, and the lowest weight, in steps. */
@@ -82,7 +83,7 @@ interface FrontierEstimate {
   /** Central interval that holds 90% of the probability. */
   interval: [low: number, high: number]
   slope: number
-  /** Share of the answers in the right format that can be right at all. */
+  /** Share of the answers in the right format that can be right without guessing. */
   cap: number
 }
 
@@ -137,8 +138,8 @@ export function observeGroup(
 /**
  * Chooses the next rung: the one with the highest expected q(1 − q) or, with a target, the one whose expected q is
  * nearest to it. Keeps `current` unless another rung is clearly better. After a `group` below the target, it chooses no
- * harder rung than `current`, and after one above it no easier one, whatever the weights say. Throws if there are no
- * rungs.
+ * harder rung than `current`, and after one above it no easier one, whatever the weights say. If the slope is very likely
+ * negative, the directions change places. Throws if there are no rungs.
  */
 export function chooseRung(
   weights: FrontierWeights,
@@ -149,8 +150,8 @@ export function chooseRung(
     group,
   }: { target?: number | undefined; current?: FrontierRung | undefined; group?: FrontierEvidence | undefined } = {},
 ): FrontierRung {
-  const shapes = sumShapes(weights)
-  const side = group ? compareToTarget(group, target) : 0
+  const { shapes, isNegative } = sumShapes(weights)
+  const side = group ? compareToTarget(group, target) * (isNegative ? -1 : 1) : 0
   const allowed = current ? rungs.filter(({ difficulty }) => side * (difficulty - current.difficulty) >= 0) : rungs
   const values = allowed.map((rung) => computeValue(shapes, rung, target))
   const best = values.reduce((top, value, k) => (value > (values[top] ?? 0) ? k : top), 0)
@@ -217,7 +218,7 @@ function getSolveRates(difficulty: number): Float64Array {
 /** Computes the expected score on a rung in each cell, of an item whose logit differs by `shift` from its rung's. */
 export function getExpectedScores({ difficulty, floor }: FrontierRung, shift = 0): Float64Array {
   return Float64Array.from(CELLS, ({ place, slope, cap }) => {
-    return floor + Math.max(0, cap - floor) / (1 + Math.exp(-slope * (place - difficulty) - shift))
+    return floor + ((1 - floor) * cap) / (1 + Math.exp(-slope * (place - difficulty) - shift))
   })
 }
 
@@ -245,7 +246,8 @@ function getLogScores(rung: FrontierRung, minFailure: number): LogScores[] {
 /**
  * Spreads the weight of each place to its neighbors, slightly more to the harder one, and that of each slope and cap to
  * theirs. Mixes in the prior of places: a model that has changed altogether keeps slope and cap, which belong to the task
- * and to its habits.
+ * and to its habits. Not for negative slopes: failures on the lowest rung refute a change under all others, so each would
+ * count for them.
  */
 function drift(weights: FrontierWeights, { mean, standardDeviation }: typeof DRIFT.newStep): Float64Array {
   const spacing = (PLACES[1] ?? 0) - (PLACES[0] ?? 0)
@@ -258,7 +260,10 @@ function drift(weights: FrontierWeights, { mean, standardDeviation }: typeof DRI
     bySlopeAndCap[k % PLACE_STRIDE] = (bySlopeAndCap[k % PLACE_STRIDE] ?? 0) + weight
   })
   return byCap.map((weight, k) => {
-    const changed = (PLACE_PRIOR[Math.floor(k / PLACE_STRIDE)] ?? 0) * (bySlopeAndCap[k % PLACE_STRIDE] ?? 0)
+    const placeShare = hasNegativeSlope(Math.floor(k / CAPS.length))
+      ? 0
+      : (PLACE_PRIOR[Math.floor(k / PLACE_STRIDE)] ?? 0)
+    const changed = placeShare * (bySlopeAndCap[k % PLACE_STRIDE] ?? 0)
     return (1 - CHANGE_PROBABILITY) * weight + CHANGE_PROBABILITY * changed
   })
 }
@@ -295,13 +300,14 @@ function fromLogSteps(steps: number): number {
  * Sums the weights of each place and slope, either of negative slopes or of the others. If both counted, little weight on
  * negative slopes would decide for a model that solves nothing: all other rungs are worth nothing to it.
  */
-function sumShapes(weights: FrontierWeights): Float64Array {
+function sumShapes(weights: FrontierWeights): { shapes: Float64Array; isNegative: boolean } {
   const sums = Float64Array.from(SHAPES, (_, k) => sum(weights.subarray(k * CAPS.length, (k + 1) * CAPS.length)))
-  const rising = sum(sums.filter((_, k) => isRising(k)))
-  return sums.map((weight, k) => (isRising(k) === rising > MIN_RISING * sum(sums) ? weight : 0))
+  const negative = sum(sums.filter((_, k) => hasNegativeSlope(k)))
+  const isNegative = negative > MIN_NEGATIVE_SLOPE * sum(sums)
+  return { shapes: sums.map((weight, k) => (hasNegativeSlope(k) === isNegative ? weight : 0)), isNegative }
 }
 
-function isRising(shape: number): boolean {
+function hasNegativeSlope(shape: number): boolean {
   return (SHAPES[shape]?.slope ?? 0) < 0
 }
 
