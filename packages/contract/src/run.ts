@@ -131,11 +131,13 @@ export const FrontierEstimate = z
       .describe(
         'Steepness at which success falls at `place`, in log-odds per unit of difficulty: q = 1 / (1 + exp(−slope × (place − difficulty))). Negative if the model is better on harder rungs.',
       ),
-    cap: z.number().describe('Share of the answers in the right format that can be correct at all, in (0, 1].'),
+    cap: z
+      .number()
+      .describe('Share of the answers in the right format that can be correct without guessing, in (0, 1].'),
     floor: z
       .number()
       .describe(
-        'Mean score that guessing earns on the current rung: answers in the right format are correct with probability floor + (cap − floor) × q, with q as in `slope`.',
+        'Mean score that guessing earns on the current rung: answers in the right format are correct with probability floor + (1 − floor) × cap × q, with q as in `slope`.',
       ),
   })
   .meta({

@@ -48,7 +48,7 @@ const ITEM_KINDS = [
   { shift: Math.sqrt(3) * ITEM_DEVIATION, weight: 1 / 6 },
 ]
 /** Probability of negative slopes above which the choice of a rung assumes one. */
-const MIN_NEGATIVE_SLOPE = 0.9
+const MIN_NEGATIVE_SLOPE = 0.95
 /** Lower bound of the failure probability. A single failure must not rule out a place. */
 const MIN_FAILURE = 0.001
 /** Steps per unit of the natural logarithm to which weights are rounded, and the lowest weight, in steps. */

@@ -45,7 +45,7 @@ it('does not take faults inside the tags for difficulty', () => {
 })
 
 it('finds that a model is better on harder rungs', () => {
-  expect(simulate('harder is easier').regret).toBeLessThan(0.25)
+  expect(simulate('harder is easier').regret).toBeLessThan(0.3)
   expect(simulate('harder is easier', '16 a step', 2).regret).toBeLessThan(0.2)
   expect(simulate('hump', '16 a step', 2).regret).toBeLessThan(0.5)
 })
