@@ -66,7 +66,7 @@ const PROOFS: Proofs = {
   ],
   curriculum: [
     'measures how the curriculum `frontier` follows simulated models that stand still, learn, jump or fail',
-    '[--seeds 10] [--only TEXT in a condition]',
+    '[--seeds 20] [--only TEXT in a condition]',
   ],
   'scoring-cost': [
     'measures the worst-case time of each TypeScript scorer',
