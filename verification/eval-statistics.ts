@@ -9,7 +9,7 @@ import {
   chooseRound,
   computePosterior,
   type FrontierAnswer,
-  summarizePosterior,
+  summarizeAnswers,
 } from '../src/features/evals/statistics/frontier-eval-posterior.ts'
 import { clusteredMean, meanAcrossTasks, stratifiedMean } from '../src/features/evals/statistics/means.ts'
 import {
@@ -173,7 +173,7 @@ function simulateFrontiers(isAdaptive: boolean, rungs: number, floor: number, ma
         answers.push({ rung, isFormatted, score: isFormatted ? drawScore(floor + (1 - floor) * solved) : 0 })
       }
     }
-    const { difficulty, interval_90, cap } = summarizePosterior(computePosterior(answers))
+    const { difficulty, interval_90, cap } = summarizeAnswers(answers)
     return { error: Math.abs(difficulty - place), isCovered: holds(interval_90, place), cap }
   })
   return {

@@ -64,6 +64,10 @@ const PROOFS: Proofs = {
     'measures false alarms and coverage of the eval statistics on simulated evals',
     '[--pairs 600] [--seed 1]',
   ],
+  curriculum: [
+    'measures how the curriculum `frontier` follows simulated models that stand still, learn, jump or fail',
+    '[--seeds 20] [--only TEXT in a condition]',
+  ],
   'scoring-cost': [
     'measures the worst-case time of each TypeScript scorer',
     '[--task NAME] [--size 65536] [--times 3]',

@@ -224,11 +224,11 @@ class CurriculumPoint(TypedDict):
     (place − difficulty))). Negative if the model is better on harder rungs."""
 
     cap: NotRequired[float]
-    """Share of answers that can be correct at all, in (0, 1]: above all those in the right format."""
+    """Share of the answers in the right format that can be correct without guessing, in (0, 1]."""
 
     floor: NotRequired[float]
-    """Mean score that guessing earns on the current rung: success = cap × (floor + (1 − floor) × q), with q as in
-    `slope`."""
+    """Mean score that guessing earns on the current rung: answers in the right format are correct with probability
+    floor + (1 − floor) × cap × q, with q as in `slope`."""
 
 
 class CurriculumStart(TypedDict):
@@ -1463,12 +1463,12 @@ class RunTask(TypedDict):
     first group has counted."""
 
     cap: Union[float, None]
-    """Share of answers that can be correct at all, in (0, 1]: above all those in the right format. null in other
-    modes, and until the first group has counted."""
+    """Share of the answers in the right format that can be correct without guessing, in (0, 1]. null in other modes,
+    and until the first group has counted."""
 
     floor: Union[float, None]
-    """Mean score that guessing earns on the current rung: success = cap × (floor + (1 − floor) × q), with q as in
-    `slope`. null in other modes, and until the first group has counted."""
+    """Mean score that guessing earns on the current rung: answers in the right format are correct with probability
+    floor + (1 − floor) × cap × q, with q as in `slope`. null in other modes, and until the first group has counted."""
 
     accuracy: Union[float, None]
     """Mean score of the last five groups that fed the curriculum. Without a curriculum: share of correct rollouts in

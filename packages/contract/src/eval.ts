@@ -129,9 +129,7 @@ export const FrontierResult = z
               .number()
               .nullable()
               .default(null)
-              .describe(
-                'Share of the answers that can be correct at all, above all those in the right format, in [0, 1]; null in results of earlier versions.',
-              ),
+              .describe('Share of the answers in the right format, in [0, 1]; null in results of earlier versions.'),
             beyond: z
               .enum(['below_ladder', 'above_ladder'])
               .nullable()

@@ -133,11 +133,11 @@ export const FrontierEstimate = z
       ),
     cap: z
       .number()
-      .describe('Share of answers that can be correct at all, in (0, 1]: above all those in the right format.'),
+      .describe('Share of the answers in the right format that can be correct without guessing, in (0, 1].'),
     floor: z
       .number()
       .describe(
-        'Mean score that guessing earns on the current rung: success = cap × (floor + (1 − floor) × q), with q as in `slope`.',
+        'Mean score that guessing earns on the current rung: answers in the right format are correct with probability floor + (1 − floor) × cap × q, with q as in `slope`.',
       ),
   })
   .meta({

@@ -370,17 +370,19 @@ export const CurriculumState = z.object({
   level: StoredNumber,
   accuracy: StoredNumber.optional(),
   scores: z.union([z.array(StoredNumber), z.strictObject({}).transform((): number[] => [])]),
-  /** Estimate under `frontier`, once a group has counted. */
+  /** Trainer's step of the last group under `frontier`, and the estimate after it. */
+  step: z.number().optional(),
   frontier: FrontierEstimate.optional(),
 })
 export type CurriculumState = z.infer<typeof CurriculumState>
 
 /** Formats the state as the scripts do. */
-export function formatCurriculumState({ level, accuracy, scores, frontier }: CurriculumState): string {
+export function formatCurriculumState({ level, accuracy, scores, step, frontier }: CurriculumState): string {
   return JSON.stringify({
     level: String(level),
     accuracy: accuracy?.toString(),
     scores: scores.map(String),
+    step,
     frontier,
   })
 }

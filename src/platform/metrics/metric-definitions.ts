@@ -155,7 +155,7 @@ export const FLEET_GAUGES = {
     labels: ['run', 'task'],
   },
   rgs_frontier_cap: {
-    help: 'Share of answers that can be correct at all, above all those in the right format',
+    help: 'Share of the answers in the right format that can be correct without guessing',
     labels: ['run', 'task'],
   },
   rgs_frontier_floor: { help: 'Mean score that guessing earns on the current rung', labels: ['run', 'task'] },

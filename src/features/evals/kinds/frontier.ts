@@ -20,7 +20,7 @@ import {
   chooseRound,
   computePosterior,
   type FrontierAnswer,
-  summarizePosterior,
+  summarizeAnswers,
 } from '../statistics/frontier-eval-posterior.ts'
 import { Z_90 } from '../statistics/means.ts'
 import { parseSuiteItem, type SuiteItem } from '../suites.ts'
@@ -174,9 +174,7 @@ export function buildFrontierResult(plan: FrontierPlan, items: readonly SampledI
   const byTask = Map.groupBy(items, ({ task }) => task)
   const places = plan.tasks.flatMap((task) => {
     const answers = (byTask.get(task) ?? []).flatMap(toAnswer)
-    return answers.length === 0
-      ? []
-      : [{ task, items: answers.length, ...summarizePosterior(computePosterior(answers)) }]
+    return answers.length === 0 ? [] : [{ task, items: answers.length, ...summarizeAnswers(answers) }]
   })
   const mean = meanOrNull(places.map(({ difficulty }) => difficulty))
   const stderr =

@@ -26,7 +26,7 @@ export function computePosterior(answers: readonly FrontierAnswer[]): FrontierWe
   return answers.reduce<FrontierWeights>(
     (weights, { score, isFormatted, rung }) =>
       observeGroup(weights, { score, rollouts: 1, formatted: Number(isFormatted), rung }, SLIP_RATE),
-    createFrontier(),
+    createFrontier({ isUncapped: true }),
   )
 }
 
@@ -76,17 +76,19 @@ interface FrontierPlace {
   beyond: 'below_ladder' | 'above_ladder' | null
 }
 
-export function summarizePosterior(weights: FrontierWeights): FrontierPlace {
+/** Only answers in the right format count for the posterior. Their share is the cap. */
+export function summarizeAnswers(answers: readonly FrontierAnswer[]): FrontierPlace {
+  const weights = computePosterior(answers)
   const places = listPlaces(weights).map(({ place, probability }) => ({ place: clamp(place), probability }))
   const difficulty = places.reduce((sum, { place, probability }) => sum + place * probability, 0)
   const variance = places.reduce((sum, { place, probability }) => sum + (place - difficulty) ** 2 * probability, 0)
-  const { place, interval, slope, cap } = estimateFrontier(weights)
+  const { place, interval, slope } = estimateFrontier(weights)
   return {
     difficulty,
     standardDeviation: Math.sqrt(variance),
     interval_90: [roundPlace(clamp(interval[0])), roundPlace(clamp(interval[1]))],
     slope,
-    cap,
+    cap: answers.filter(({ isFormatted }) => isFormatted).length / answers.length,
     beyond: place > 1 ? 'above_ladder' : place < 0 ? 'below_ladder' : null,
   }
 }

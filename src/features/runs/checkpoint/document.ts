@@ -57,6 +57,8 @@ const Curriculum = z.strictObject({
   accuracy: Score.optional(),
   /** Last scores, oldest first. */
   scores: z.array(Score).max(10),
+  /** Trainer's step of the last group under `frontier`. */
+  step: z.int().min(0).optional(),
   frontier: FrontierEstimate.extend({ weights: FrontierWeights }).optional(),
 })
 

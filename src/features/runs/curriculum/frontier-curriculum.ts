@@ -152,16 +152,17 @@ function foldEvidence(
 }
 
 function foldGroup(
-  { score, rollouts, formatted, difficulty, floor }: GroupEvidence,
+  { step, score, rollouts, formatted, difficulty, floor }: GroupEvidence,
   before: StoredFrontier | undefined,
   { startingLevel, chooseLevel }: TaskFrontier,
 ): StoredFrontier & { weights: FrontierWeights } {
-  const rung = { difficulty, floor }
-  const weights = updateFrontier(before?.weights ?? createFrontier(), { score, rollouts, formatted, rung })
-  const chosen = chooseLevel(weights, before?.state.level ?? startingLevel)
+  const evidence = { score, rollouts, formatted, rung: { difficulty, floor } }
+  const isNewStep = step !== before?.state.step
+  const weights = updateFrontier(before?.weights ?? createFrontier(), evidence, isNewStep)
+  const chosen = chooseLevel(weights, before?.state.level ?? startingLevel, evidence)
   const scores = [...(before?.state.scores ?? []), score].slice(-RECENT_SCORES)
   const frontier = { ...estimateFrontier(weights), floor: chosen.rung.floor }
-  return { weights, state: { level: chosen.level, accuracy: mean(scores), scores, frontier } }
+  return { weights, state: { level: chosen.level, accuracy: mean(scores), scores, step, frontier } }
 }
 
 function buildPoint(

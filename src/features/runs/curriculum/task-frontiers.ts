@@ -14,6 +14,7 @@ import {
   chooseRung,
   createFrontier,
   estimateFrontier,
+  type FrontierEvidence,
   type FrontierRung,
   type FrontierWeights,
   observeGroup,
@@ -32,8 +33,12 @@ export interface TaskFrontier {
   target: number | undefined
   /** Level before any group has counted. */
   startingLevel: number
-  /** Chooses the next level within the bounds of the task, starting from `level`. */
-  chooseLevel: (weights: FrontierWeights, level: number | undefined) => { level: number; rung: FrontierRung }
+  /** Chooses the next level within the bounds of the task, starting from `level`, after `group`. */
+  chooseLevel: (
+    weights: FrontierWeights,
+    level: number | undefined,
+    group?: FrontierEvidence,
+  ) => { level: number; rung: FrontierRung }
 }
 
 export class TaskFrontiers {
@@ -78,10 +83,10 @@ export class TaskFrontiers {
       .map(({ difficulty }) => ({ difficulty, ...this.#ladders.rangeAt(task, difficulty) }))
       .filter(({ from, to }) => from <= high && low < to)
       .map(({ difficulty }) => this.rungAt(task, difficulty, scoring))
-    const chooseLevel: TaskFrontier['chooseLevel'] = (weights, level) => {
+    const chooseLevel: TaskFrontier['chooseLevel'] = (weights, level, group) => {
       const index = level === undefined ? undefined : this.#ladders.indexAt(task, clampDifficulty(level, plan))
       const current = rungs.find(({ difficulty }) => this.#ladders.indexAt(task, difficulty) === index)
-      const rung = chooseRung(weights, rungs, { target, current })
+      const rung = chooseRung(weights, rungs, { target, current, group })
       return { level: clampDifficulty(rung.difficulty, plan), rung }
     }
     return { rungs, target, chooseLevel, startingLevel: chooseLevel(createFrontier(), undefined).level }

@@ -4,7 +4,6 @@
  */
 import type { Ladders } from '../../tasks/ladders.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'
-import { chooseExploredRung, EXPLORED_SHARE } from '../curriculum/posterior.ts'
 import type { TaskFrontier, TaskFrontiers } from '../curriculum/task-frontiers.ts'
 import type { CurriculumLevel } from '../repository.ts'
 import type { ResolvedRun } from '../types.ts'
@@ -16,6 +15,7 @@ import {
   buildTaskPlans,
   chooseDifficulty,
   clampDifficulty,
+  EXPLORATION_BLOCK,
   listUntried,
   type SequencePoint,
   sequencePointAt,
@@ -93,7 +93,11 @@ export class ItemDraws {
     const frontier = settings.complexity_mode === 'frontier' ? frontiers.get(run, plan) : undefined
     const isOnLadder = settings.complexity_mode !== 'frontier' || frontier !== undefined
     const level = isOnLadder ? (storedLevel ?? frontier?.startingLevel) : undefined
-    const explored = frontier && chooseExploredRung(frontier.rungs, point.exploration)
+    // Groups of such items show a model that is better on harder rungs, and keep slope and cap known.
+    const explored =
+      point.exploration === undefined
+        ? undefined
+        : frontier?.rungs[Math.floor(point.exploration * frontier.rungs.length)]
     const chosen = chooseDifficulty(point, settings, level)
     const difficulty = explored ? clampDifficulty(explored.difficulty, plan) : chosen
     const followsCurriculum = followsModel(settings) && plan.config === undefined && plan.low < plan.high
@@ -140,7 +144,8 @@ function computeFrontierProbability(
     const clamped = clampDifficulty(difficulty, plan)
     return from <= clamped && clamped < to
   })
-  return EXPLORED_SHARE * (same.length / rungs.length) + (isChosen ? 1 - EXPLORED_SHARE : 0)
+  const exploredShare = 1 / EXPLORATION_BLOCK
+  return exploredShare * (same.length / rungs.length) + (isChosen ? 1 - exploredShare : 0)
 }
 
 /** Whether the difficulty of items depends on how groups were scored. */

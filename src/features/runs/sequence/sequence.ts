@@ -38,8 +38,8 @@ export interface SequencePoint {
   seed: number
   /** A number in [0, 1), specific to this position, for a random difficulty. */
   uniform: number
-  /** Another one, which says whether `frontier` explores with this position. */
-  exploration: number
+  /** Another one, for a random rung, if `frontier` explores with this position. */
+  exploration: number | undefined
 }
 
 /**
@@ -63,8 +63,17 @@ export function sequencePointAt(
     share: weightOf(plan) / total,
     seed: seedAt(runSeed, position),
     uniform: hashToUnitInterval(`${runSeed}/${position}/difficulty`),
-    exploration: hashToUnitInterval(`${runSeed}/${position}/exploration`),
+    exploration: explores(runSeed, position) ? hashToUnitInterval(`${runSeed}/${position}/exploration`) : undefined,
   }
+}
+
+/** One position of each block of this many explores, so that a step has few of them. */
+export const EXPLORATION_BLOCK = 32
+
+function explores(runSeed: number, position: number): boolean {
+  const block = Math.floor(position / EXPLORATION_BLOCK)
+  const explorer = Math.floor(EXPLORATION_BLOCK * hashToUnitInterval(`${runSeed}/${block}/explorer`))
+  return position % EXPLORATION_BLOCK === explorer
 }
 
 /**

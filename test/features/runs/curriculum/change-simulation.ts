@@ -1,177 +1,252 @@
-/** Models that stand still, improve, jump, collapse or lose their format, and how a frontier of one task follows them. */
+/**
+ * Models that stand still, learn, jump, collapse or lose their format, and how a curriculum follows each of four tasks.
+ * Items of a rung differ, and some positions explore, as on the server.
+ */
 
 import { seededRandom } from '@reasoning-gym-server/task-tools/seeded-random'
 import type { FrontierRung } from '../../../../src/features/runs/curriculum/posterior.ts'
+import { EXPLORATION_BLOCK } from '../../../../src/features/runs/sequence/sequence.ts'
+import type { CurriculumRule } from './frontier-rule.ts'
 
-/** A model at one time. Items differ: the solve rate of an item varies around that of its rung. */
-export interface SimulatedModel {
-  /** Share of a rung's items that the model solves if its format is right. */
+/** A model at a time of its training, on a task whose success falls with this slope. */
+type Model = (
+  progress: number,
+  slope: number,
+) => {
+  /** Share of the items of a difficulty that the model solves beyond guessing. */
   solve(difficulty: number): number
-  /** Share of its answers with the right format. */
-  cap: number
   /** Difficulty where `solve` is one half; undefined if there is no such place. */
-  place: number | undefined
+  place?: number
+  /** Share of answers without a tag, instead of the condition's. */
+  untagged?: number
 }
 
-export interface ChangeScenario {
-  floor: number
+export interface Condition {
   groups: number
-  /** Group before which the model changes, if it changes at once. */
-  changeAt?: number
-  modelAt(group: number): SimulatedModel
+  /** Groups of the task in a step. All are asked before any of them is scored. */
+  burst(random: () => number): number
+  /** Steps until the groups of a step are scored. */
+  lag: number
+  rollouts: number
+  floor: number
+  /** Share of answers without a tag, and share of the others that are wrong whatever the item. */
+  untagged: number
+  faulty: number
+  /** Whether half of the wrong answers get partial credit. */
+  isPartial: boolean
 }
 
-export interface FrontierUnderTest {
-  /** The level, and the difficulty of the next item. `uniform` is a number in [0, 1) of its position. */
-  choose(uniform: number): { level: number; difficulty: number }
-  learn(group: { score: number; rollouts: number; formatted: number; rung: FrontierRung }): void
-  estimate(): { place: number; interval: [number, number]; slope: number }
+const BASE: Condition = {
+  groups: 60,
+  burst: () => 1,
+  lag: 0,
+  rollouts: 8,
+  floor: 0,
+  untagged: 0,
+  faulty: 0,
+  isPartial: false,
 }
 
-export interface ChangeFigures {
-  /** 1 − q(1 − q) at the level, relative to that of the best rung: mean over the groups after the settling ones. */
-  regret: number
-  /** The same at the difficulties of the items, which explore. */
-  regretOfItems: number
-  /** Share of the groups after which the interval covers the place. */
-  coverage: number
-  /** Mean distance of the estimated place from the place. */
-  error: number
-  /** Groups after the change until two in a row have a regret below 0.3: median and 90th percentile of the repetitions. */
-  followed: number
-  followedLate: number
+export const CONDITIONS: Record<string, Partial<Condition>> = {
+  'groups of 8, one a step': {},
+  'groups of 4': { rollouts: 4 },
+  'groups of 16': { rollouts: 16 },
+  'guess floor 0.24': { floor: 0.24 },
+  'guess floor 0.5': { floor: 0.5 },
+  '30% without a tag': { untagged: 0.3 },
+  '30% wrong inside the tags': { faulty: 0.3 },
+  'partial credit': { isPartial: true },
+  '300 groups': { groups: 300 },
+  '105 tasks, 16 a step': {
+    burst: (random) => Array.from({ length: 16 }, random).filter((draw) => draw < 1 / 105).length,
+  },
+  '16 a step': { groups: 960, burst: () => 16 },
+  '16 a step, 8 steps late': { groups: 960, burst: () => 16, lag: 8 },
+  '2 a step, 8 steps late': { groups: 120, burst: () => 2, lag: 8 },
+  '16 a step, guess floor 0.24': { groups: 640, burst: () => 16, floor: 0.24 },
+  '16 a step, guess floor 0.5': { groups: 640, burst: () => 16, floor: 0.5 },
 }
 
-const RUNGS = 12
-const ROLLOUTS = 8
-/** Groups after the start or a change that do not count for regret, coverage and error. */
-const SETTLING_GROUPS = 20
+/** Numbers of rungs and slopes like those of the server's tasks. */
+const TASKS = [
+  { rungs: 8, slope: 6 },
+  { rungs: 12, slope: 10 },
+  { rungs: 16, slope: 15 },
+  { rungs: 21, slope: 25 },
+]
 const ITEM_DEVIATION = 0.8
 const MAX_REGRET_OF_FOLLOWER = 0.3
+/** Groups after the start or a change that do not count for coverage. */
+const SETTLING_GROUPS = 20
 
-/** A model whose items have a logit with this slope. */
-export function logistic(place: number, slope: number, cap = 1): SimulatedModel {
-  return { place, cap, solve: (difficulty) => 1 / (1 + Math.exp(-slope * (place - difficulty))) }
-}
-
-const still = (model: SimulatedModel, floor = 0, groups = 150): ChangeScenario => ({
-  floor,
-  groups,
-  modelAt: () => model,
-})
-const change = (before: SimulatedModel, after: SimulatedModel, floor = 0): ChangeScenario => ({
-  floor,
-  groups: 120,
-  changeAt: 60,
-  modelAt: (group) => (group < 60 ? before : after),
-})
-const NOTHING: SimulatedModel = { place: undefined, cap: 1, solve: () => 0 }
-/** Easy rungs are hard for this policy: it has learnt a symbol that only hard items have. */
-const NON_MONOTONE: SimulatedModel = { place: undefined, cap: 1, solve: (difficulty) => 0.05 + 0.45 * difficulty }
-const HUMP: SimulatedModel = {
-  place: undefined,
-  cap: 1,
-  solve: (difficulty) => 0.03 + 0.5 * Math.exp(-0.5 * ((difficulty - 0.75) / 0.12) ** 2),
-}
+const at =
+  (place: number | ((progress: number) => number)): Model =>
+  (progress, slope) => {
+    const here = typeof place === 'number' ? place : place(progress)
+    return { place: here, solve: (difficulty) => 1 / (1 + Math.exp(-slope * (here - difficulty))) }
+  }
+const jump = (from: number, to: number) => at((progress) => (progress < 0.5 ? from : to))
+/** Solves this share of the items of the lowest rung. */
+const weak =
+  (share: number): Model =>
+  (_, slope) => ({ solve: (difficulty) => share / (share + (1 - share) * Math.exp(slope * difficulty)) })
 
 export const SCENARIOS = {
-  'still, slope 2': still(logistic(0.45, 2)),
-  'still, slope 4': still(logistic(0.6, 4)),
-  'still, slope 10': still(logistic(0.35, 10)),
-  'still, slope 20': still(logistic(0.7, 20)),
-  'still, slope 40': still(logistic(0.5, 40)),
-  'still, slope 10, floor 0.3': still(logistic(0.4, 10), 0.3),
-  'still, slope 10, floor 0.5': still(logistic(0.6, 10), 0.5),
-  'cap 0.85': still(logistic(0.5, 10, 0.85)),
-  'cap 0.7': still(logistic(0.5, 10, 0.7)),
-  'cap 0.5': still(logistic(0.5, 10, 0.5)),
-  improving: { floor: 0, groups: 150, modelAt: (group) => logistic(0.2 + (0.7 * group) / 150, 10) },
-  'jump 0.2 to 0.85': change(logistic(0.2, 10), logistic(0.85, 10)),
-  'jump 0.85 to 0.2': change(logistic(0.85, 10), logistic(0.2, 10)),
-  'jump 0.2 to 0.5': change(logistic(0.2, 10), logistic(0.5, 10)),
-  'jump 0.2 to 0.85, floor 0.3': change(logistic(0.2, 20), logistic(0.85, 20), 0.3),
-  'slope 25 to 4': change(logistic(0.5, 25), logistic(0.5, 4)),
-  'collapse and back': {
-    floor: 0,
-    groups: 120,
-    changeAt: 60,
-    modelAt: (group) => (group >= 40 && group < 60 ? NOTHING : logistic(0.65, 10)),
-  },
-  'format learnt at once': change(logistic(0.7, 10, 0.08), logistic(0.7, 10)),
-  'non-monotone': still(NON_MONOTONE, 0.5),
-  hump: still(HUMP),
-} as const satisfies Record<string, ChangeScenario>
+  still: at(0.45),
+  wander: at((progress) => 0.5 + 0.35 * Math.sin(4 * Math.PI * progress)),
+  'climb from the bottom': at((progress) => 0.05 + 0.85 * progress),
+  'climb from the middle': at((progress) => 0.4 + 0.3 * progress),
+  top: at(0.95),
+  bottom: at(0.03),
+  'jump up': jump(0.2, 0.85),
+  'jump down': jump(0.85, 0.2),
+  '0.35 to 0.6': jump(0.35, 0.6),
+  'collapse and back': (progress, slope) =>
+    progress > 0.3 && progress < 0.5 ? { solve: () => 0 } : at(0.65)(progress, slope),
+  'format learnt at once': (progress, slope) => ({
+    ...at(0.7)(progress, slope),
+    ...(progress < 0.5 && { untagged: 0.92 }),
+  }),
+  'weak, 0%': weak(0),
+  'weak, 5%': weak(0.05),
+  'weak, 10%': weak(0.1),
+  'harder is easier': () => ({ solve: (difficulty) => 0.02 + 0.5 * difficulty }),
+  hump: () => ({ solve: (difficulty) => 0.03 + 0.5 * Math.exp(-0.5 * ((difficulty - 0.75) / 0.12) ** 2) }),
+} as const satisfies Record<string, Model>
 
 export type ScenarioName = keyof typeof SCENARIOS
 
-/** Measures a frontier on a scenario, in repetitions with seeds of their own. */
+export interface ChangeFigures {
+  /** 1 − q(1 − q) at the rung of an item, relative to that of the best rung: mean over all items, from the first. */
+  regret: number
+  /** Mean difficulty of the items. */
+  difficulty: number
+  /** Share of groups with right and wrong answers. */
+  signal: number
+  /** Share of the groups after which the interval covers the place. */
+  coverage: number
+  /** Groups after the middle until two in a row have a regret below 0.3: median and 90th percentile. */
+  followed: number
+  followedLate: number
+  /** Share of the groups after which the level goes up below one half beyond guessing, or down above it. */
+  wrongMoves: number
+}
+
+/** Measures a rule on each of the four tasks, `seeds` times. */
 export function simulateChange(
-  scenario: ChangeScenario,
-  createFrontier: (rungs: readonly FrontierRung[]) => FrontierUnderTest,
-  repetitions: number,
+  scenario: ScenarioName,
+  createRule: (rungs: readonly FrontierRung[]) => CurriculumRule,
+  seeds: number,
+  change: Partial<Condition> = {},
 ): ChangeFigures {
-  const rungs = Array.from({ length: RUNGS }, (_, k) => ({ difficulty: k / (RUNGS - 1), floor: scenario.floor }))
-  const regrets: number[] = []
-  const itemRegrets: number[] = []
-  const covered: number[] = []
-  const errors: number[] = []
-  const followed: number[] = []
-  for (let repetition = 0; repetition < repetitions; repetition++) {
-    const random = seededRandom(1000 + repetition)
-    const frontier = createFrontier(rungs)
-    const path = Array.from({ length: scenario.groups }, (_, group) => {
-      const model = scenario.modelAt(group)
-      const { regret, itemRegret, estimate } = playGroup(model, frontier, rungs, random)
-      const since = group - (scenario.changeAt !== undefined && group >= scenario.changeAt ? scenario.changeAt : 0)
-      if (since >= SETTLING_GROUPS && model !== NOTHING) {
-        regrets.push(regret)
-        itemRegrets.push(itemRegret)
-        if (model.place !== undefined) {
-          covered.push(Number(estimate.interval[0] <= model.place && model.place <= estimate.interval[1]))
-          errors.push(Math.abs(estimate.place - model.place))
-        }
-      }
-      return regret
-    })
-    followed.push(findFollowed(path.slice(scenario.changeAt ?? 0)))
-  }
-  const sorted = followed.toSorted((a, b) => a - b)
+  const condition = { ...BASE, ...change }
+  const plays = TASKS.flatMap((task, t) =>
+    Array.from({ length: seeds }, (_, seed) => {
+      return play(SCENARIOS[scenario], createRule, condition, { ...task, seed: 7919 * seed + t })
+    }),
+  )
+  const groups = plays.flat()
+  const followed = plays.map(findFollowed).toSorted((a, b) => a - b)
   return {
-    regret: mean(regrets),
-    regretOfItems: mean(itemRegrets),
-    coverage: mean(covered),
-    error: mean(errors),
-    followed: sorted[Math.floor(sorted.length / 2)] ?? 0,
-    followedLate: sorted[Math.floor(sorted.length * 0.9)] ?? 0,
+    regret: mean(groups.map(({ regret }) => regret)),
+    difficulty: mean(groups.map(({ difficulty }) => difficulty)),
+    signal: mean(groups.map(({ hasSignal }) => Number(hasSignal))),
+    coverage: mean(groups.flatMap(({ isCovered }) => (isCovered === undefined ? [] : [Number(isCovered)]))),
+    followed: followed[Math.floor(followed.length / 2)] ?? 0,
+    followedLate: followed[Math.floor(followed.length * 0.9)] ?? 0,
+    wrongMoves: mean(groups.map(({ movedWrongly }) => Number(movedWrongly))),
   }
 }
 
-function playGroup(
-  model: SimulatedModel,
-  frontier: FrontierUnderTest,
-  rungs: readonly FrontierRung[],
+interface PlayedGroup {
+  step: number
+  difficulty: number
+  floor: number
+  score: number
+  formatted: number
+  regret: number
+  hasSignal: boolean
+  isCovered: boolean | undefined
+  movedWrongly: boolean
+}
+
+function play(
+  model: Model,
+  createRule: (rungs: readonly FrontierRung[]) => CurriculumRule,
+  condition: Condition,
+  { rungs: count, slope, seed }: { rungs: number; slope: number; seed: number },
+): PlayedGroup[] {
+  const random = seededRandom(seed)
+  const rungs = Array.from({ length: count }, (_, k) => ({ difficulty: k / (count - 1), floor: condition.floor }))
+  const rule = createRule(rungs)
+  const played: PlayedGroup[] = []
+  const steps: PlayedGroup[][] = []
+  for (let step = 0; played.length < condition.groups; step++) {
+    const left = condition.groups - played.length
+    const asked = Array.from({ length: Math.min(left, condition.burst(random)) }, (_, k) => {
+      const number = played.length + k
+      const now = model(number / condition.groups, slope)
+      const explored = random() < 1 / EXPLORATION_BLOCK ? rungs[Math.floor(random() * count)]?.difficulty : undefined
+      const difficulty = explored ?? rule.choose()
+      const best = Math.max(1e-12, ...rungs.map((rung) => computeSignal(now, rung.difficulty)))
+      const isSettled = number % (condition.groups / 2) >= SETTLING_GROUPS
+      return {
+        step,
+        difficulty,
+        floor: condition.floor,
+        regret: 1 - computeSignal(now, difficulty) / best,
+        isCovered: isSettled ? covers(rule, now.place) : undefined,
+        movedWrongly: false,
+        ...answer(now, difficulty, condition, random),
+      }
+    })
+    played.push(...asked)
+    steps.push(asked)
+    if (step >= condition.lag) for (const group of steps[step - condition.lag] ?? []) learn(rule, group, condition)
+  }
+  return played
+}
+
+function learn(rule: CurriculumRule, group: PlayedGroup, { rollouts }: Condition): void {
+  const before = rule.choose()
+  rule.learn(group.difficulty, group.score, rollouts, group)
+  const side = Math.sign(group.score - group.formatted * (group.floor + (1 - group.floor) / 2))
+  group.movedWrongly = (rule.choose() - before) * side < 0
+}
+
+function answer(
+  { solve, ...model }: ReturnType<Model>,
+  difficulty: number,
+  { rollouts, floor, faulty, isPartial, ...condition }: Condition,
   random: () => number,
 ) {
-  const { level, difficulty } = frontier.choose(random())
-  const rung = rungs.find((one) => one.difficulty === difficulty) ?? { difficulty, floor: 0 }
-  const item = shiftLogit(model.solve(difficulty), ITEM_DEVIATION * drawNormal(random))
-  const success = rung.floor + (1 - rung.floor) * item
-  const rollouts = Array.from({ length: ROLLOUTS }, () => {
-    const isFormatted = random() < model.cap
-    return { isFormatted, score: Number(isFormatted && random() < success) }
+  const untagged = model.untagged ?? condition.untagged
+  const success = floor + (1 - floor) * shiftLogit(solve(difficulty), ITEM_DEVIATION * drawNormal(random))
+  const answers = Array.from({ length: rollouts }, () => {
+    if (random() < untagged) return { isFormatted: false, score: 0 }
+    const isRight = random() >= faulty && random() < success
+    return { isFormatted: true, score: isRight ? 1 : isPartial && random() < 0.5 ? 0.9 * random() : 0 }
   })
-  const score = mean(rollouts.map((rollout) => rollout.score))
-  const formatted = mean(rollouts.map(({ isFormatted }) => Number(isFormatted)))
-  const value = (at: number) => model.solve(at) * (1 - model.solve(at))
-  const best = Math.max(1e-9, ...rungs.map((one) => value(one.difficulty)))
-  frontier.learn({ score, rollouts: ROLLOUTS, formatted, rung })
-  return { regret: 1 - value(level) / best, itemRegret: 1 - value(difficulty) / best, estimate: frontier.estimate() }
+  const scores = answers.map(({ score }) => score)
+  const formatted = mean(answers.map(({ isFormatted }) => Number(isFormatted)))
+  return { score: mean(scores), formatted, hasSignal: new Set(scores).size > 1 }
 }
 
-function findFollowed(regrets: number[]): number {
-  const isNear = (regret: number | undefined) => (regret ?? 0) < MAX_REGRET_OF_FOLLOWER
-  const k = regrets.findIndex((regret, index) => isNear(regret) && isNear(regrets[index + 1]))
-  return k === -1 ? regrets.length : k
+function covers(rule: CurriculumRule, place: number | undefined): boolean | undefined {
+  if (place === undefined) return undefined
+  const [low, high] = rule.estimate().interval
+  return low <= place && place <= high
+}
+
+function computeSignal({ solve }: ReturnType<Model>, difficulty: number): number {
+  return solve(difficulty) * (1 - solve(difficulty))
+}
+
+function findFollowed(groups: readonly PlayedGroup[]): number {
+  const after = groups.slice(groups.length / 2)
+  const isNear = (k: number) => (after[k]?.regret ?? 1) < MAX_REGRET_OF_FOLLOWER
+  const followed = after.findIndex((_, k) => isNear(k) && isNear(k + 1))
+  return followed === -1 ? after.length : followed
 }
 
 function shiftLogit(rate: number, shift: number): number {

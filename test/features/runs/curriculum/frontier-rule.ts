@@ -2,6 +2,7 @@
 import {
   chooseRung,
   createFrontier,
+  estimateFrontier,
   type FrontierRung,
   updateFrontier,
 } from '../../../../src/features/runs/curriculum/posterior.ts'
@@ -9,25 +10,28 @@ import {
 export interface CurriculumRule {
   /** The difficulty to ask the next item at. */
   choose(): number
-  /** A group of an item that was asked for at `difficulty`. */
-  learn(difficulty: number, score: number, rollouts: number): void
+  /** A group of an item that was asked for at `difficulty`. `step` is the trainer's, and `formatted` a share. */
+  learn(difficulty: number, score: number, rollouts: number, more?: { step?: number; formatted?: number }): void
+  estimate(): ReturnType<typeof estimateFrontier>
 }
 
 /** Without a target, it looks for the most signal. */
 export function createFrontierRule(rungs: readonly FrontierRung[], target?: number): CurriculumRule {
   let weights = createFrontier()
-  let current: FrontierRung | undefined
+  let current = chooseRung(weights, rungs, { target })
+  let lastStep: number | undefined
   const nearest = (difficulty: number) =>
     rungs.reduce((best, rung) =>
       Math.abs(rung.difficulty - difficulty) < Math.abs(best.difficulty - difficulty) ? rung : best,
     )
   return {
-    choose() {
-      current = chooseRung(weights, rungs, { target, current })
-      return current.difficulty
+    choose: () => current.difficulty,
+    learn(difficulty, score, rollouts, { step = 0, formatted = 1 } = {}) {
+      const group = { score, rollouts, formatted, rung: nearest(difficulty) }
+      weights = updateFrontier(weights, group, step !== lastStep)
+      lastStep = step
+      current = chooseRung(weights, rungs, { target, current, group })
     },
-    learn(difficulty, score, rollouts) {
-      weights = updateFrontier(weights, { score, rollouts, formatted: 1, rung: nearest(difficulty) })
-    },
+    estimate: () => estimateFrontier(weights),
   }
 }
