@@ -38,7 +38,7 @@ it(`functions have at most ${MAX_FUNCTION_LINES} lines`, () => {
 /** Non-blank lines of code, and of `docs` words. Only a commit "Raise the budget of …" changes one, and says what went for it. */
 const BUDGETS: readonly [place: string, pattern: string, most: number][] = [
   ['the server', '{src,routes}/**/*.{ts,js,py,lua}', 47890],
-  ['src/features/runs', 'src/features/runs/**/*.{ts,lua}', 9160],
+  ['src/features/runs', 'src/features/runs/**/*.{ts,lua}', 9265],
   ['Lua', 'src/**/*.lua', 3590],
   ['packages/cli', 'packages/cli/src/**/*.ts', 3295],
   ['packages/codec', 'packages/codec/src/**/*.ts', 385],

@@ -11,7 +11,7 @@ import random
 import re
 import sys
 
-import reasoning_gym
+from entries import SIZE, dataset_of, entry_of
 from reasoning_gym.factory import DATASETS
 from reasoning_gym.utils import extract_answer
 
@@ -19,7 +19,6 @@ from reasoning_gym.utils import extract_answer
 # generator before, and sympy takes up to minutes for an answer to an integral, so these two tasks would decide every ratio.
 NOT_COMPARED = {"list_functions", "simple_integration", "intermediate_integration"}
 DEPEND_ON_SIZE = {"acre", "word_ladder"}
-SIZE = 500
 BYTES = 2000
 WORDS = """let us see whether both sides agree when the third value is moved over then divide what remains count how
 often it occurs keep the smaller one and go back to line two because that step was wrong after all try again slowly""".split()
@@ -43,7 +42,7 @@ def score(dataset, completion, entry):
 
 
 def ask(chance, task, index):
-    entry = datasets[task][index]
+    dataset, entry = dataset_of(task, 1), entry_of(task, 1, index)
     right = entry["answer"] if entry["answer"] is not None else "none"
     answers = []
     while len(answers) < completions_per_item:
@@ -51,7 +50,7 @@ def ask(chance, task, index):
     answers = answers[:completions_per_item]
     chance.shuffle(answers)
     completions = [f"{thinking(chance)}<answer>{answer}</answer>" for answer in answers]
-    scores = [] if task in NOT_COMPARED else [score(datasets[task], completion, entry) for completion in completions]
+    scores = [] if task in NOT_COMPARED else [score(dataset, completion, entry) for completion in completions]
     config = {"size": SIZE} if task in DEPEND_ON_SIZE else {}
     asked = {"task": task, "seed": 1, "index": index, "config": config, "completions": completions, "scores": scores}
     return asked | ({"entry": entry} if sys.argv[6:] == ["entries"] else {})
@@ -116,7 +115,6 @@ def change_letter(chance, text):
 which, count, completions_per_item, first, seed = sys.argv[1], *map(int, sys.argv[2:6])
 out, sys.stdout = sys.stdout, sys.stderr  # some scorers print
 tasks = sorted(set(DATASETS) - {"composite"}) if which == "mix" else [which]
-datasets = {task: reasoning_gym.create_dataset(task, seed=1, size=SIZE) for task in tasks}
 chance = random.Random(seed)
 asks = [ask(chance, tasks[k % len(tasks)], first + k // len(tasks)) for k in range(count)]
 chance.shuffle(asks)

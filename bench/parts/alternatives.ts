@@ -30,9 +30,9 @@ import {
 
 const GROUPS = 64
 const GROUP_SIZE = 16
-const STEPS = 2
+const STEPS = 12
 /** Compilers compile what is busy. */
-const WARMUP_STEPS = 1
+const WARMUP_STEPS = 3
 /** Of a step with hostile answers: one in about 500. */
 const HOSTILE_ANSWERS = 2
 /** What takes longer is over for the training, too. */

@@ -1,4 +1,4 @@
-/** The blocks of the README run as printed, on a server in this process and a mock model with an API key, and print what it shows. */
+/** The blocks of the README run as printed, on a server in this process and a mock model, and print what it shows. */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,6 +7,7 @@ import { type MockModel, startMockModel } from '@reasoning-gym-server/mock-model
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { buildChildEnvironment } from '../../src/platform/installation.ts'
 import { openWorld, type World } from '../world.ts'
+import { patternOf } from './printed-output.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
@@ -22,7 +23,7 @@ let model: MockModel
 beforeAll(async () => {
   world = await openWorld({ worker: true })
   url = await world.app.listen({ host: '127.0.0.1', port: 0 })
-  model = await startMockModel({ server: { url }, name: 'Qwen/Qwen2.5-0.5B-Instruct', apiKey: 'KEY' })
+  model = await startMockModel({ server: { url }, accuracy: 0.6 })
 })
 afterAll(async () => {
   await model.close()
@@ -31,18 +32,15 @@ afterAll(async () => {
 
 async function run(code: string): Promise<string> {
   const npx = `npx() { [ "$1" = reasoning-gym-server ] && shift && node '${join(ROOT, 'bin', 'reasoning-gym-server.js')}' "$@"; }`
-  const script = code
-    .replaceAll('http://127.0.0.1:8000', url)
-    .replaceAll('http://127.0.0.1:8100/v1', model.url)
-    .replace('--items 50', '--items 5')
+  const script = code.replaceAll('http://127.0.0.1:8000', url).replaceAll('http://127.0.0.1:8100/v1', model.url)
   const env = buildChildEnvironment({ PATH: process.env.PATH ?? '', REASONING_GYM_URL: url })
   return (await runFile('bash', ['-euo', 'pipefail', '-c', `${npx}\n${script}`], { cwd: ROOT, env })).stdout
 }
 
 it('an eval and a score print what the README shows', { timeout: 60_000 }, async () => {
-  const [evaluate = '', score = '', ...others] = blocksOf('bash')
+  const [score = '', evaluate = '', ...others] = blocksOf('bash')
   expect(others).toEqual([])
-  expect(await run(evaluate)).toMatch(/^# Qwen[\s\S]*^\| sudoku \| [01]\..* \| 5 \|$/m)
+  expect(await run(evaluate)).toMatch(patternOf(`${blocksOf('text').join('')}…\n`))
   expect(await run(score)).toBe(/^# (.*)$/m.exec(score)?.[1])
 })
 
