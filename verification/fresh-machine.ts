@@ -30,7 +30,7 @@ if (spawnSync('mmdebstrap', ['--version']).error) throw new Error('Install mmdeb
 const readme = readFileSync(join(PROJECT, 'README.md'), 'utf8')
 const [rootLine = '', startLine = ''] = findBlock('## Install and start').split('\n')
 const scoreLines = findBlock('## Score')
-const testLine = /`(npm ci && npm test)` runs the tests/.exec(readme)?.[1] ?? ''
+const testLine = /`(npm ci && npm test)`\s+runs\s+the\s+tests/.exec(readme)?.[1] ?? ''
 for (const name of positionals.length > 0 ? positionals : Object.keys(RELEASES)) await followReadme(name)
 
 /** The first program text after a heading. */
