@@ -18,7 +18,8 @@ const PING_INTERVAL_MS = 1000
 /** Pings without an answer after which other processes get the connections that wait for this one. */
 const MISSED_PINGS_BEFORE_RESCUE = 2
 /** Pings without an answer after which it is killed: many, because the machine may be overloaded. */
-const MISSED_PINGS_BEFORE_KILL = 30 /** A process has exited before its last messages are read. */
+const MISSED_PINGS_BEFORE_KILL = 30
+/** A process has exited before its last messages are read. */
 const LAST_MESSAGES_MS = 100
 
 /**

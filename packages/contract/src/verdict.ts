@@ -10,6 +10,11 @@ export function isCorrect(score: number): boolean {
   return score >= CORRECT_MIN_SCORE
 }
 
+/** Whether the run's scoring counts an answer as right that hardened scoring rejects. `hardened` is null or missing if unscored. */
+export function isPaidNotRight(score: number | null, hardened: number | null | undefined): boolean {
+  return score !== null && isCorrect(score) && typeof hardened === 'number' && !isCorrect(hardened)
+}
+
 export const Extraction = z.enum(['strict', 'last_tag', 'tag_or_boxed', 'bare']).meta({
   id: 'Extraction',
   description:

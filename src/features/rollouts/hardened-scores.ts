@@ -1,5 +1,5 @@
 /** Scores of kept groups under hardened scoring, which rejects some answers that upstream scoring counts as right. */
-import { isCorrect } from '@reasoning-gym-server/contract/verdict'
+import { isCorrect, isPaidNotRight } from '@reasoning-gym-server/contract/verdict'
 import { LRUCache } from 'lru-cache'
 import type { Grader } from '../../grading/grader.ts'
 import type { Items } from '../items/items.ts'
@@ -36,7 +36,8 @@ export class HardenedScores {
   /** Returns undefined under hardened scoring, without a right answer, and if the scores cannot be had: a group is readable without them. */
   async get({ incarnation, revision, settings }: ResolvedRun, group: KeptGroup): Promise<Scores | undefined> {
     const verdicts = group.stored.result?.verdicts ?? []
-    if (settings.scoring !== 'upstream' || !verdicts.some(({ score }) => isRight(score))) return undefined
+    if (settings.scoring !== 'upstream' || !verdicts.some(({ score }) => score !== null && isCorrect(score)))
+      return undefined
     const key = `${incarnation}/${revision}/${group.ref.epoch}/${group.ref.group}`
     const known = this.#known.get(key) ?? { scores: await this.#grade(settings, group).catch(() => undefined) }
     this.#known.set(key, known)
@@ -51,13 +52,7 @@ export class HardenedScores {
   }
 }
 
-/** Whether upstream scoring counts an answer of the group as right that hardened scoring rejects. */
-export function isPaidNotRight({ stored }: KeptGroup, hardened: Scores | undefined): boolean {
-  const verdicts = stored.result?.verdicts ?? []
-  const isRejected = (score: number | null | undefined) => typeof score === 'number' && !isCorrect(score)
-  return hardened !== undefined && verdicts.some(({ score }, k) => isRight(score) && isRejected(hardened[k]))
-}
-
-function isRight(score: number | null): boolean {
-  return score !== null && isCorrect(score)
+/** Whether the group has an answer that is paid, but not right. */
+export function hasPaidNotRight({ stored }: KeptGroup, hardened: Scores = []): boolean {
+  return (stored.result?.verdicts ?? []).some(({ score }, k) => isPaidNotRight(score, hardened[k]))
 }

@@ -15,7 +15,7 @@ import { getFinalReasoning, getFinalText } from '../../grading/answer-extraction
 import type { Items } from '../items/items.ts'
 import type { ResolvedRun } from '../runs/types.ts'
 import type { GroupTexts } from './group-payload.ts'
-import { type HardenedScores, isPaidNotRight, type KeptGroup } from './hardened-scores.ts'
+import { type HardenedScores, hasPaidNotRight, type KeptGroup } from './hardened-scores.ts'
 import type { GroupRef } from './records.ts'
 import type { GroupRepository, StoredGroup } from './repository.ts'
 
@@ -106,7 +106,7 @@ export async function listRetainedGroups(
     }
     if (hardened || paid_not_right) group.hardened = await hardenedScores.get(run, group)
     graded += Number(paid_not_right && group.hardened !== undefined)
-    if (paid_not_right && !isPaidNotRight(group, group.hardened)) continue
+    if (paid_not_right && !hasPaidNotRight(group, group.hardened)) continue
     page.push(group)
     pageBytes += getTextBytes(group)
   }

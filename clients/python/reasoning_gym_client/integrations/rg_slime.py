@@ -24,6 +24,7 @@ run once, with `group_size` equal to `--n-samples-per-prompt`:
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import json
 import os
 import sys
@@ -32,11 +33,9 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
-try:
-    from reasoning_gym_client import Client, Problem, Verdict, fill_unscored, in_thread, resume_run, task_mean
-except ImportError:  # loaded by path, without the installed package
+if importlib.util.find_spec("reasoning_gym_client") is None:  # loaded by path, without the installed package
     sys.path.insert(0, str(Path(__file__).parents[2]))
-    from reasoning_gym_client import Client, Problem, Verdict, fill_unscored, in_thread, resume_run, task_mean
+from reasoning_gym_client import Client, Problem, Verdict, fill_unscored, in_thread, resume_run, task_mean
 
 __all__ = ["reward", "group_reward", "LiveItems"]
 

@@ -22,6 +22,7 @@ REASONING_GYM_API_KEY. Configure the run once: `Client().run("my-run").put(prese
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 import uuid
 from dataclasses import dataclass
@@ -46,11 +47,9 @@ from tinker_cookbook.rl.types import (
 )
 from tinker_cookbook.tokenizer_utils import get_tokenizer
 
-try:
-    from reasoning_gym_client import Client, Item, Positions, StepWatch, TrainerClient, Verdict, fill_unscored, in_thread, task_mean
-except ImportError:  # loaded by path, without the installed package
+if importlib.util.find_spec("reasoning_gym_client") is None:  # loaded by path, without the installed package
     sys.path.insert(0, str(Path(__file__).parents[2]))
-    from reasoning_gym_client import Client, Item, Positions, StepWatch, TrainerClient, Verdict, fill_unscored, in_thread, task_mean
+from reasoning_gym_client import Client, Item, Positions, StepWatch, TrainerClient, Verdict, fill_unscored, in_thread, task_mean
 
 __all__ = ["ReasoningGymDatasetBuilder", "ReasoningGymDataset", "PuzzleGroupBuilder", "PuzzleEnv"]
 

@@ -42,6 +42,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import importlib.util
 import os
 import sys
 import uuid
@@ -50,31 +51,19 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence, Tuple, Union
 
-try:
-    from reasoning_gym_client import (
-        REWARD_COMPONENTS,
-        Client,
-        Item,
-        Positions,
-        Verdict,
-        fill_unscored,
-        group_components,
-        resume_run,
-        task_mean,
-    )
-except ImportError:  # loaded by path, without the installed package
+if importlib.util.find_spec("reasoning_gym_client") is None:  # loaded by path, without the installed package
     sys.path.insert(0, str(Path(__file__).parents[2]))
-    from reasoning_gym_client import (
-        REWARD_COMPONENTS,
-        Client,
-        Item,
-        Positions,
-        Verdict,
-        fill_unscored,
-        group_components,
-        resume_run,
-        task_mean,
-    )
+from reasoning_gym_client import (
+    REWARD_COMPONENTS,
+    Client,
+    Item,
+    Positions,
+    Verdict,
+    fill_unscored,
+    group_components,
+    resume_run,
+    task_mean,
+)
 
 __all__ = ["lazy_items", "positions", "environment", "reward", "make_reward", "component_rewards", "rewind_callback", "use_feedback"]
 

@@ -26,6 +26,7 @@ the reward manager `rate_limited`, which turns an exception into a reward of 0.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import sys
 import uuid
@@ -33,11 +34,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
-try:
-    from reasoning_gym_client import Client, Item, Positions, StepWatch, Verdict, in_thread, require_reward
-except ImportError:  # loaded by path, without the installed package
+if importlib.util.find_spec("reasoning_gym_client") is None:  # loaded by path, without the installed package
     sys.path.insert(0, str(Path(__file__).parents[2]))
-    from reasoning_gym_client import Client, Item, Positions, StepWatch, Verdict, in_thread, require_reward
+from reasoning_gym_client import Client, Item, Positions, StepWatch, Verdict, in_thread, require_reward
 
 try:
     _Dataset: Any = importlib.import_module("torch.utils.data").Dataset  # verl requires this class

@@ -1,6 +1,6 @@
 /** `runs groups`: lists the groups of a run that the server keeps, and reads one of them. */
 import { RetainedGroup, RetainedGroupPage } from '@reasoning-gym-server/contract/retained-group'
-import { isCorrect } from '@reasoning-gym-server/contract/verdict'
+import { isCorrect, isPaidNotRight } from '@reasoning-gym-server/contract/verdict'
 import { CliCommand } from '../command.ts'
 import { integerParser } from '../options.ts'
 import { heading, muted, paint, printJson, printLine, printStatus } from '../output.ts'
@@ -55,24 +55,19 @@ export function buildRunGroupsCommand(withServer: WithServer): CliCommand {
 const HEAD = ['group', 'mean reward', 'task', 'step', 'right', 'destination', 'most common answer']
 
 function formatRow(group: RetainedGroup): TableCell[] {
-  const { verdicts = [], common_answer: common } = group
+  const { verdicts = [], hardened_scores: hardened = [], common_answer: common } = group
   const right = verdicts.filter(({ score }) => score !== null && isCorrect(score)).length
   return [
     group.group_id,
     group.mean_reward?.toFixed(3),
     group.task,
     group.policy_version,
-    isPaid(group)
+    verdicts.some(({ score }, k) => isPaidNotRight(score, hardened[k]))
       ? { text: `${right}/${verdicts.length}, paid, not right`, tone: 'bad' }
       : `${right}/${verdicts.length}`,
     (group.destination ?? group.status).replaceAll('_', ' '),
     common ? `${common.count} × ${common.text}` : undefined,
   ]
-}
-
-/** Whether hardened scoring rejects an answer that counts as right. */
-function isPaid({ verdicts = [], hardened_scores: hardened = [] }: RetainedGroup): boolean {
-  return verdicts.some(({ score }, k) => score !== null && isCorrect(score) && !isCorrect(hardened[k] ?? 1))
 }
 
 async function printGroup(group: RetainedGroup): Promise<void> {
@@ -82,8 +77,8 @@ async function printGroup(group: RetainedGroup): Promise<void> {
   for (const [k, verdict] of verdicts.entries()) {
     const isRight = verdict.score !== null && isCorrect(verdict.score)
     const fault = verdict.status === 'scored' ? verdict.fault : verdict.code
-    const isPaidOnly = isRight && !isCorrect(hardened_scores?.[k] ?? 1)
-    const notes = [fault?.replaceAll('_', ' '), isPaidOnly && 'paid, not right'].filter(Boolean)
+    const isPaid = isPaidNotRight(verdict.score, hardened_scores?.[k])
+    const notes = [fault?.replaceAll('_', ' '), isPaid && 'paid, not right'].filter(Boolean)
     await printLine(
       `\n${heading(`Rollout ${k + 1}`)}  ${paint(verdict.reward?.toFixed(3) ?? '–', isRight ? 'good' : 'bad')}  ${notes.join(', ')}`,
     )
