@@ -40,19 +40,6 @@ export function prepareNemoGymPython(): Promise<string> {
   return prepareEnvironment('nemo-gym', installs, process.env.BENCH_NEMO_GYM_PYTHON ?? 'python3.13')
 }
 
-const REASONING_GYM_URL = 'https://github.com/open-thought/reasoning-gym'
-const REASONING_GYM_COMMIT = '49b07130'
-
-/** The server of the library's repository, which its package lacks. */
-export async function checkOutReasoningGym(): Promise<string> {
-  const folder = join(BENCH_ARTIFACTS_DIR, 'reasoning-gym')
-  if (existsSync(join(folder, 'tools'))) return folder
-  const source = process.env.BENCH_REASONING_GYM ?? REASONING_GYM_URL
-  await execFileAsync('git', ['clone', '--quiet', '--no-checkout', source, folder])
-  await execFileAsync('git', ['-C', folder, 'checkout', '--quiet', REASONING_GYM_COMMIT, '--', 'tools'])
-  return folder
-}
-
 async function prepareEnvironment(name: string, installs: string[][], base?: string): Promise<string> {
   const folder = join(BENCH_ARTIFACTS_DIR, name)
   const python = join(folder, 'bin', 'python')

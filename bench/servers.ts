@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getFreePort, startChildServer } from '../src/main/bootstrap/child-server.ts'
-import { BASELINES_DIR, checkOutReasoningGym, PYTHON_ENV, prepareNemoGymPython } from './environment.ts'
+import { BASELINES_DIR, PYTHON_ENV, prepareNemoGymPython } from './environment.ts'
 import { pinCommand, pinProcessTree, SERVER_CORE } from './machine.ts'
 
 const START_TIMEOUT_MS = 60_000
@@ -44,27 +44,6 @@ export async function startNemoGymServer(): Promise<RunningProcess> {
   return startProcess([python, script, String(port)], port, '/openapi.json', PYTHON_ENV)
 }
 
-export const REASONING_GYM_HEADERS = { 'X-API-Key': 'bench' }
-const EXPERIMENT = 'bench'
-export const REASONING_GYM_SCORE_PATH = `/experiments/${EXPERIMENT}/score`
-
-/** The server in the library's repository, with an experiment of the tasks. */
-export async function startReasoningGymServer(python: string, tasks: string[]): Promise<RunningProcess> {
-  const folder = await checkOutReasoningGym()
-  const port = await getFreePort()
-  const args = ['-m', 'uvicorn', 'tools.server.server:app', '--app-dir', folder, '--port', String(port)]
-  const env = { ...PYTHON_ENV, REASONING_GYM_API_KEY: REASONING_GYM_HEADERS['X-API-Key'] }
-  const server = await startProcess([python, ...args, '--log-level', 'warning'], port, '/health', env)
-  const datasets = Object.fromEntries(tasks.map((task) => [task, { weight: 1, config: { seed: 1, size: 500 } }]))
-  const response = await fetch(`http://127.0.0.1:${port}/experiments`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...REASONING_GYM_HEADERS },
-    body: JSON.stringify({ name: EXPERIMENT, size: 500, seed: 1, datasets }),
-  })
-  if (!response.ok) throw new Error(`POST /experiments: ${response.status} ${await response.text()}`)
-  return server
-}
-
 /** Ready once `path` answers well. */
 export async function startProcess(
   [command = '', ...args]: string[],
@@ -75,9 +54,7 @@ export async function startProcess(
   const child = spawn(command, args, { env, stdio: ['ignore', 'inherit', 'inherit'] })
   for (const until = Date.now() + START_TIMEOUT_MS; Date.now() < until; await sleep(50)) {
     if (child.exitCode !== null) throw new Error(`${args.join(' ')} ended while it started`)
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers: REASONING_GYM_HEADERS }).catch(
-      () => undefined,
-    )
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined)
     if (answer?.ok) return { port, pid: child.pid ?? 0, stop: () => stopProcess(child) }
   }
   await stopProcess(child)

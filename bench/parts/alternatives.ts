@@ -1,7 +1,7 @@
 /**
- * W13: a training step of 64 groups of 16 new completions, as this server, the library in the trainer, and other servers of the library
- * score it: without hostile answers, and with one in 500. All of them use all cores and get the same
- * completions, for items made before.
+ * W13: a training step of 64 groups of 16 new completions, as this server, the library in the trainer, and NeMo Gym's server of
+ * the library score it: without hostile answers, and with one in 500. All of them use all cores and get the same completions, for
+ * items made before.
  */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -19,14 +19,7 @@ import { addHostileAnswers } from '../hostile.ts'
 import type { LoadRequest } from '../load/requests.ts'
 import { runLoad, writeLines, writeLoadRequests } from '../load/run.ts'
 import { BENCH_ARTIFACTS_DIR } from '../machine.ts'
-import {
-  REASONING_GYM_HEADERS,
-  REASONING_GYM_SCORE_PATH,
-  type RunningProcess,
-  startNemoGymServer,
-  startOurServer,
-  startReasoningGymServer,
-} from '../servers.ts'
+import { type RunningProcess, startNemoGymServer, startOurServer } from '../servers.ts'
 
 const GROUPS = 64
 const GROUP_SIZE = 16
@@ -106,14 +99,6 @@ function listContenders(python: string): Contender[] {
       name: "NeMo Gym's reasoning-gym server",
       measure: (steps) => measureServer(startNemoGymServer(), steps, (step) => step.flatMap(buildNemoGymRequests)),
     },
-    {
-      name: "reasoning-gym's own server",
-      measure: (steps) => {
-        const tasks = [...new Set(steps.flat().map(({ task }) => task))].toSorted()
-        const build = (one: ItemCompletions) => buildReasoningGymRequest(one, tasks)
-        return measureServer(startReasoningGymServer(python, tasks), steps, (step) => step.map(build))
-      },
-    },
   ]
 }
 
@@ -161,16 +146,6 @@ function buildNemoGymRequests({ completions, scores, entry }: ItemCompletions): 
 }
 
 const RESPONSE_REST = { parallel_tool_calls: false, tool_choice: 'auto', tools: [] }
-
-/** A request for each group. The trainer extracts the answers. */
-function buildReasoningGymRequest({ task, index, completions, scores }: ItemCompletions, tasks: string[]): LoadRequest {
-  const entryId = `${tasks.indexOf(task) + 1}.${index}`
-  const answers = completions.map((text) => ({ entry_id: entryId, answer: EXTRACTION.exec(text)?.[1] ?? '' }))
-  const body = JSON.stringify({ answers })
-  return { path: REASONING_GYM_SCORE_PATH, body, headers: REASONING_GYM_HEADERS, expect: scores, field: 'scores' }
-}
-
-const EXTRACTION = /<answer>([\s\S]*)<\/answer>/
 
 async function measureTrainer(python: string, mode: 'process' | 'pool', steps: ItemCompletions[][]): Promise<Step[]> {
   const path = join(BENCH_ARTIFACTS_DIR, 'steps.jsonl')
