@@ -24,6 +24,7 @@ import type { RedisKeys } from '../src/platform/redis/keys.ts'
 import { formatChannel } from '../src/platform/redis/notifications.ts'
 import type { RedisTls } from '../src/platform/redis/redis-tls.ts'
 import type { Tracing } from '../src/platform/telemetry/tracing.ts'
+import { startWaiting } from '../verification/support/wait.ts'
 
 export const SHARED = new URL('../../shared/', import.meta.url).pathname
 
@@ -203,10 +204,10 @@ export async function waitForNotification(keys: RedisKeys, topic: string, work: 
 
 /** Polls until the value is as wanted: a test waits for a fact, never for a time. The longer it takes, the less often it polls. */
 export async function until<T>(read: () => Promise<T>, isDone: (value: T) => boolean, timeoutMs = 20_000): Promise<T> {
-  for (const start = Date.now(); ; ) {
+  for (const waiting = startWaiting(); ; ) {
     const value = await read()
     if (isDone(value)) return value
-    const waited = Date.now() - start
+    const waited = waiting()
     if (waited > timeoutMs) throw new Error(`timed out: ${JSON.stringify(value).slice(0, 2000)}`)
     await new Promise((resolve) => setTimeout(resolve, Math.min(500, 50 + waited / 20)))
   }
