@@ -12,7 +12,7 @@ import { AuditScoring } from '../src/features/rollouts/audit-scoring.ts'
 import {
   createCompletionEffects,
   createCompletionRecording,
-  FormatErrorLogger,
+  FormatFaultLogger,
 } from '../src/features/rollouts/completion-effects.ts'
 import { CompletionRepository } from '../src/features/rollouts/completion-repository.ts'
 import { OutcomeBuilder } from '../src/features/rollouts/group-counters.ts'
@@ -99,7 +99,7 @@ const scoreGroup = createScoreGroupProcessor({
   afterCompletion: createCompletionEffects({
     recorder,
     audits,
-    formatErrors: new FormatErrorLogger(log),
+    formatFaults: new FormatFaultLogger(log),
     itemQueue: { schedulePrefetch: noop },
     frontier,
     log,

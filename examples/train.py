@@ -150,7 +150,7 @@ def take_batch(run, policy, step, rank, ranks, rng):
         more = post_groups(run, policy, step, f"{step}-{rank}-{k}", rng)
         rewards, count = rewards + more[0], count + more[1]
         try:
-            batch = run.batch(step, rank=rank, ranks=ranks, policy_version=step, balance="sequences", timeout_s=0)
+            batch = run.batch(step, rank=rank, ranks=ranks, policy_version=step, balance="rollouts", timeout_s=0)
             return batch, rewards, count
         except NotReady:
             continue
@@ -164,7 +164,7 @@ def train(rank, args, all_reduce):
     for step in range(args.steps):
         batch, rewards, count = take_batch(run, policy, step, rank, args.ranks, rng)
         # Divide by the size of the whole batch, because the shares of the ranks may differ in size.
-        slopes = [slope / batch["totals"]["trained_sequences"] for slope in policy.gradient(batch["groups"])]
+        slopes = [slope / batch["totals"]["trained_rollouts"] for slope in policy.gradient(batch["groups"])]
         *slopes, rewards, count = all_reduce.sum(rank, [*slopes, rewards, count])
         policy.step(slopes)
         run.ack(step, rank=rank, ranks=args.ranks)
@@ -172,7 +172,7 @@ def train(rank, args, all_reduce):
         if rank == 0 and (step % 5 == 0 or step == args.steps - 1):
             tasks = run.get()["tasks"]
             levels = [tasks.get(task, {}).get("difficulty") or 0 for task in TASKS]
-            row = [step, mean, *levels, batch["totals"]["groups"], batch["totals"]["sequences"], batch["lag"]["max"]]
+            row = [step, mean, *levels, batch["totals"]["groups"], batch["totals"]["rollouts"], batch["lag"]["max"]]
             print("{:>5} {:>12.2f} {:>10.2f} {:>15.2f} {:>7} {:>10} {:>5}".format(*row), flush=True)
         means.append(mean)
     if rank == 0:
@@ -236,7 +236,7 @@ def main():
         max_policy_lag=4,
     )
     print(f"run {args.run}: {args.ranks} ranks, {args.steps} steps")
-    print(f"{'step':>5} {'mean reward':>12} " + " ".join(f"{task:>10}" for task in TASKS) + f"  {'groups':>7} {'sequences':>10} {'lag':>5}", flush=True)
+    print(f"{'step':>5} {'mean reward':>12} " + " ".join(f"{task:>10}" for task in TASKS) + f"  {'groups':>7} {'rollouts':>10} {'lag':>5}", flush=True)
 
     context = multiprocessing.get_context("spawn")
     all_reduce = AllReduce(context, args.ranks, len(FORMATS) + len(TASKS) * len(EFFORTS) + 2)

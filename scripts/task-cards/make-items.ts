@@ -5,7 +5,7 @@ import type { Config } from '@reasoning-gym-server/contract/recipe'
 import { isAnswerable } from '@reasoning-gym-server/scorers/corrections/corrections'
 import type { DatasetPosition, Engine } from '../../src/engine/engine.ts'
 import { type HardenedItem, makeHardenedItems } from '../../src/grading/hardened-item.ts'
-import { doAnswersRepeat } from './learnt-floor.ts'
+import { doAnswersRepeat } from './learned-floor.ts'
 import { countEqualPairs } from './questions.ts'
 
 const ITEMS = 1000

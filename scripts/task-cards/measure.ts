@@ -12,7 +12,7 @@ import {
   type Scoring,
   scoreAnswers,
 } from './guess-floor.ts'
-import { measureLearntFloor } from './learnt-floor.ts'
+import { measureLearnedFloor } from './learned-floor.ts'
 import { makeItems } from './make-items.ts'
 import { estimateDistinct, NearestQuestion } from './questions.ts'
 
@@ -50,10 +50,10 @@ export async function measureTaskCard(engine: Engine, task: string, config: Conf
   )
   const sample = { screened, measured, kept }
   const prior = computePrior(references, items)
-  const learnt = await measureLearntFloor(items, (item) => findRightAnswer(task, item))
+  const learned = await measureLearnedFloor(items, (item) => findRightAnswer(task, item))
   const measureFloor = async (scoring: Scoring) => {
     const searched = raiseToPrior(await measureGuessFloor(guesses, sample, scoring), prior, items.length)
-    return learnt && learnt[scoring].mean > searched.mean ? learnt[scoring] : searched
+    return learned && learned[scoring].mean > searched.mean ? learned[scoring] : searched
   }
   const upstream = await measureFloor('upstream')
   const hardened = await measureFloor('hardened')
@@ -64,7 +64,7 @@ export async function measureTaskCard(engine: Engine, task: string, config: Conf
     guess_floor_stderr: { upstream: round(upstream.stderr), hardened: round(hardened.stderr) },
     best_guess: { upstream: shorten(upstream.name), hardened: shorten(hardened.name) },
     lookup_floor: await measureAnswers(measured, createLookup(references)),
-    learnt_floor: learnt ? { upstream: round(learnt.upstream.mean), hardened: round(learnt.hardened.mean) } : null,
+    learned_floor: learned ? { upstream: round(learned.upstream.mean), hardened: round(learned.hardened.mean) } : null,
     prior: round(prior),
     distinct_in_1000: estimateDistinct(items.map(({ question }) => question)),
     best_attainable: await measureAnswers(measured.slice(0, ORACLE_ITEMS), (item) => findRightAnswer(task, item)),

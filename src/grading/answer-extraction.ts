@@ -1,10 +1,10 @@
 /** Extracts the answer from a completion or a conversation. Each method is a single pass, so repeated tags cost no more than plain text. */
 import type { Message } from '@reasoning-gym-server/contract/rollout'
-import type { Extraction, FormatErrorCode } from '@reasoning-gym-server/contract/verdict'
+import type { Extraction, FormatFault } from '@reasoning-gym-server/contract/verdict'
 import { strip } from '@reasoning-gym-server/scorers/python/text'
 
-/** The answer, or the format error that explains why the completion has none. */
-export type ExtractionResult = { kind: 'answer'; answer: string } | { kind: 'fault'; fault: FormatErrorCode }
+/** The answer, or the format fault that explains why the completion has none. */
+export type ExtractionResult = { kind: 'answer'; answer: string } | { kind: 'fault'; fault: FormatFault }
 
 /** A completion without its reasoning. */
 interface VisibleText {
@@ -102,11 +102,11 @@ function extractStrict(text: string, hasUnclosedThink: boolean): ExtractionResul
       from = end
     }
   })
-  if (openings === 0) return formatErrorResult(hasUnclosedThink ? 'unclosed_think' : 'no_answer')
-  if (openings > closings) return formatErrorResult('unclosed_answer')
+  if (openings === 0) return formatFaultResult(hasUnclosedThink ? 'unclosed_think' : 'no_answer')
+  if (openings > closings) return formatFaultResult('unclosed_answer')
   return openings === 1 && closings === 1 && from <= to
     ? answerResult(text.slice(from, to))
-    : formatErrorResult('many_answers')
+    : formatFaultResult('many_answers')
 }
 
 /** How often a completion opens and closes an answer outside its thinking. */
@@ -128,8 +128,8 @@ function extractLastTag(text: string, hasUnclosedThink: boolean): ExtractionResu
     else if (opening >= 0) [from, to, opening] = [opening, start, -1] // a second closing tag closes nothing
   })
   if (from >= 0) return answerResult(text.slice(from, to))
-  if (opening >= 0) return formatErrorResult('unclosed_answer')
-  return formatErrorResult(hasUnclosedThink ? 'unclosed_think' : 'no_answer')
+  if (opening >= 0) return formatFaultResult('unclosed_answer')
+  return formatFaultResult(hasUnclosedThink ? 'unclosed_think' : 'no_answer')
 }
 
 /**
@@ -171,7 +171,7 @@ function answerResult(text: string): ExtractionResult {
   return { kind: 'answer', answer: strip(text) }
 }
 
-function formatErrorResult(code: FormatErrorCode): ExtractionResult {
+function formatFaultResult(code: FormatFault): ExtractionResult {
   return { kind: 'fault', fault: code }
 }
 

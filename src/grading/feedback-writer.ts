@@ -8,7 +8,7 @@ import type {
   Extraction,
   Feedback,
   FeedbackLevel,
-  FormatErrorCode,
+  FormatFault,
   ScoringMode,
   Verdict,
 } from '@reasoning-gym-server/contract/verdict'
@@ -138,7 +138,7 @@ export class FeedbackWriter {
   }
 
   /** Says why a completion has no answer that can be read. */
-  #describeFault(fault: FormatErrorCode | null, { extraction }: FeedbackRules, completion: string): Feedback {
+  #describeFault(fault: FormatFault | null, { extraction }: FeedbackRules, completion: string): Feedback {
     const boxed = extraction === 'tag_or_boxed' ? ' and no \\boxed{…}' : ''
     const { openings, closings } = countAnswerTags(completion)
     switch (fault) {

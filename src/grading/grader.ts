@@ -30,7 +30,7 @@ import {
 import { decideTurn } from './tries.ts'
 import {
   buildVerdict,
-  formatErrorVerdict,
+  formatFaultVerdict,
   listDualFormatVariants,
   type ScorerResult,
   unscoredVerdict,
@@ -274,11 +274,11 @@ export class Grader {
       return verdictOnly(unscoredVerdict('generation_failed', submission.detail))
     }
     const extracted = extractSubmission(submission, rules)
-    if (extracted.kind === 'fault') return verdictOnly(formatErrorVerdict(extracted.fault))
+    if (extracted.kind === 'fault') return verdictOnly(formatFaultVerdict(extracted.fault))
     const { answer } = extracted
     const { maxAnswerChars } = this.#deps
     if (answer.length > maxAnswerChars && codePointLength(answer) > maxAnswerChars)
-      return verdictOnly(formatErrorVerdict('answer_too_long'))
+      return verdictOnly(formatFaultVerdict('answer_too_long'))
     return { answer, answerVariants: listDualFormatVariants(answer, rules.dual_format) }
   }
 

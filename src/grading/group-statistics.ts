@@ -3,7 +3,7 @@
  * their groups in Redis, field by field, and compute the metrics from the totals.
  */
 import type { GroupSummary } from '@reasoning-gym-server/contract/batch'
-import { FormatErrorCode } from '@reasoning-gym-server/contract/verdict'
+import { FormatFault } from '@reasoning-gym-server/contract/verdict'
 import { meanOfSum, populationStdOfSums } from './statistics.ts'
 import { TRAINING_CORRECT_THRESHOLD } from './verdict.ts'
 
@@ -36,8 +36,8 @@ export const GROUP_SUMS = {
   truncated: COUNT,
   /** Wrong at the first try, and right at a later one. */
   recovered: COUNT,
-  /** Number of rollouts with each format error. */
-  format_errors: { kind: 'counters', prefix: 'format_error:', names: /^\w{1,100}$/ },
+  /** Number of rollouts with each format fault. */
+  format_faults: { kind: 'counters', prefix: 'format_fault:', names: /^\w{1,100}$/ },
   /** Sums over the rollouts of each task. */
   task_scored: { kind: 'counters', prefix: 'task_scored:', names: /^\w{1,100}$/ },
   task_reward: { kind: 'sums', prefix: 'task_reward:', names: /^\w{1,100}$/ },
@@ -172,13 +172,13 @@ export type StatisticSums = Record<string, number>
 
 const MARK_FIELDS: Record<string, SumField> = { s: 'skipped', m: 'masked', t: 'truncated', r: 'recovered' }
 
-export function formatErrorField(code: string): string {
-  return formatSumField('format_errors', code)
+export function formatFaultField(code: string): string {
+  return formatSumField('format_faults', code)
 }
 
-/** The number of rollouts with each format error, by error code. */
-export function parseFormatErrorCounts(sums: StatisticSums): Record<string, number> {
-  return Object.fromEntries(listSums('format_errors', sums))
+/** The number of rollouts with each format fault, by error code. */
+export function parseFormatFaultCounts(sums: StatisticSums): Record<string, number> {
+  return Object.fromEntries(listSums('format_faults', sums))
 }
 
 export function sumGroups(groups: Pick<GroupSummary, 'task' | 'signal' | 'rollouts'>[]): StatisticSums {
@@ -223,7 +223,7 @@ export function sumGroups(groups: Pick<GroupSummary, 'task' | 'signal' | 'rollou
           addTo(taskFields.correct)
         }
       }
-      for (const mark of marks) addTo(MARK_FIELDS[mark] ?? formatErrorField(mark))
+      for (const mark of marks) addTo(MARK_FIELDS[mark] ?? formatFaultField(mark))
       if (length === null) continue
       add('length_count')
       add('length_sum', length)
@@ -265,9 +265,9 @@ export class FlatMetrics {
     setMean('skipped/frac', 'skipped', 'rollouts')
     setMean('masked/frac', 'masked', 'rollouts')
     setMean('unscored/frac', 'unscored', 'rollouts')
-    const errors = new Map(listOf('format_errors'))
-    for (const code of FormatErrorCode.options)
-      this.set(`fault/${code}`, meanOfSum(errors.get(code) ?? 0, sumOf('rollouts')))
+    const faults = new Map(listOf('format_faults'))
+    for (const code of FormatFault.options)
+      this.set(`fault/${code}`, meanOfSum(faults.get(code) ?? 0, sumOf('rollouts')))
     const rewards = new Map(listOf('task_reward'))
     for (const [task, scored] of listOf('task_scored'))
       this.set(`task/${task}/reward`, meanOfSum(rewards.get(task) ?? 0, scored))

@@ -1,5 +1,5 @@
 /** Builds the verdict on an answer from the results of its variants. */
-import type { FormatErrorCode, UnscoredCode, Verdict } from '@reasoning-gym-server/contract/verdict'
+import type { FormatFault, UnscoredCode, Verdict } from '@reasoning-gym-server/contract/verdict'
 
 /** The minimum score of a completion, or mean score of a group, that training counts as correct. */
 export const TRAINING_CORRECT_THRESHOLD = 0.5
@@ -11,12 +11,12 @@ export type ScorerResult =
   | { kind: 'raised' }
   | { kind: 'failed'; code: UnscoredCode; detail: string }
 
-function scoredVerdict(score: number, answer: string | null, fault: FormatErrorCode | null): Verdict {
+function scoredVerdict(score: number, answer: string | null, fault: FormatFault | null): Verdict {
   const components = { correct: score, format: fault === null ? 1 : 0, length_penalty: 0, try_discount: 0 }
   return { status: 'scored', reward: score, score, answer, fault, components }
 }
 
-export function formatErrorVerdict(fault: FormatErrorCode, answer: string | null = null): Verdict {
+export function formatFaultVerdict(fault: FormatFault, answer: string | null = null): Verdict {
   return scoredVerdict(0, answer, fault)
 }
 
@@ -40,7 +40,7 @@ export function buildVerdict(answer: string, variantResults: ScorerResult[]): Ve
     else failed ??= result
   }
   if (failed && score < 1) return unscoredVerdict(failed.code, failed.detail)
-  if (raised === variantResults.length) return formatErrorVerdict('invalid_answer', answer)
+  if (raised === variantResults.length) return formatFaultVerdict('invalid_answer', answer)
   return scoredVerdict(score, answer, null)
 }
 

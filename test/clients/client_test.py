@@ -417,7 +417,7 @@ class Runs(unittest.TestCase):
         self.fill(2)
         shares = [self.run_.batch(0, rank=rank, ranks=2, policy_version=0) for rank in (0, 1)]
         ids = [group["group_id"] for share in shares for group in share["groups"]]
-        self.assertEqual((sorted(ids), shares[0]["totals"]["sequences"]), (["g0", "g1"], 8))
+        self.assertEqual((sorted(ids), shares[0]["totals"]["rollouts"]), (["g0", "g1"], 8))
         self.assertEqual(self.run_.read_batch(0, rank=1, ranks=2), shares[1])
         self.assertEqual([self.run_.ack(0, rank=rank, ranks=2) for rank in (0, 0, 1, 1)], [False, False, True, True])
         for call, code in ((self.run_.read_batch, "unknown_batch"), (self.run_.batch, "batch_acknowledged")):
@@ -431,11 +431,11 @@ class Runs(unittest.TestCase):
         waiting.start()
         self.fill(2)
         waiting.join()
-        self.assertEqual(taken[0]["sequences"], 8)
+        self.assertEqual(taken[0]["rollouts"], 8)
 
     def test_arrays_come_back_bit_for_bit(self) -> None:
         self.fill(1, tokens=array.array("i", [1, 2**31 - 1]), masks=[-100, 7], logprobs=array.array("f", [1.0, -0.3]), arrays={"mine": array.array("B", [0, 255])})
-        (group,) = self.run_.batch(0, min_sequences=1)["groups"]
+        (group,) = self.run_.batch(0, min_rollouts=1)["groups"]
         rollout = group["rollouts"][0]
         self.assertEqual(list(rollout["tokens"]), [1, 2**31 - 1])
         self.assertEqual(list(rollout["masks"]), [-100, 7])

@@ -157,7 +157,7 @@ it('two ranks train: rewards rise, the curriculum moves, every step is a batch',
   expect(first[1]).toBeLessThan(0.4)
   expect(last[1]).toBeGreaterThan(0.7)
   for (const level of last.slice(2, 4)) expect(level).toBeGreaterThan(0.4) // it began at 0.3
-  for (const [, , , , , sequences] of rows) expect(sequences).toBeGreaterThanOrEqual(128)
+  for (const [, , , , , rollouts] of rows) expect(rollouts).toBeGreaterThanOrEqual(128)
 
   const { progress } = (await (await fetch(`${url}/runs/trained`)).json()) as {
     progress: Record<string, number>

@@ -3,7 +3,7 @@ import { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { Verdict } from '@reasoning-gym-server/contract/verdict'
 import { describe, expect, it } from 'vitest'
 import { type GroupScoringRules, gradeGroup, measureRollout } from '../../src/grading/group-advantages.ts'
-import { formatErrorVerdict, unscoredVerdict } from '../../src/grading/verdict.ts'
+import { formatFaultVerdict, unscoredVerdict } from '../../src/grading/verdict.ts'
 
 const scored = (score: number): Verdict => ({
   status: 'scored',
@@ -192,7 +192,7 @@ it('soft over-long punishment lowers all scored rollouts, below 0 too', () => {
 })
 
 it('a fault of the model is a score of 0 with its name', () => {
-  expect(judge([{}, {}], [formatErrorVerdict('no_answer'), scored(1)]).verdicts[0]).toMatchObject({
+  expect(judge([{}, {}], [formatFaultVerdict('no_answer'), scored(1)]).verdicts[0]).toMatchObject({
     status: 'scored',
     reward: 0,
     fault: 'no_answer',
@@ -202,7 +202,7 @@ it('a fault of the model is a score of 0 with its name', () => {
 
 it('a reward is the sum of its components, and grading leaves the verdict before it as it was', () => {
   const turns = [0, 0.3].map((score) => ({ score, answer: 'x', fault: null }))
-  const before = [{ ...scored(0.3), turns } as Verdict, scored(1), formatErrorVerdict('no_answer')]
+  const before = [{ ...scored(0.3), turns } as Verdict, scored(1), formatFaultVerdict('no_answer')]
   const given = structuredClone(before)
   const length_penalty = { kind: 'dapo', buffer: 400, factor: 1 } as const
   const more = { max_token_length: 1000, length_penalty, try_discount: 0.7 }

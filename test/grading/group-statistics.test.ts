@@ -1,5 +1,5 @@
 import type { GroupSummary, RolloutSummary, StoredBatch } from '@reasoning-gym-server/contract/batch'
-import { FormatErrorCode } from '@reasoning-gym-server/contract/verdict'
+import { FormatFault } from '@reasoning-gym-server/contract/verdict'
 import { describe, expect, it } from 'vitest'
 import { computeBatchMetrics } from '../../src/features/batches/batch-stream.ts'
 import { buildGroupSums } from '../../src/features/rollouts/group-counters.ts'
@@ -7,7 +7,7 @@ import { computeStepMetrics } from '../../src/features/runs/metrics.ts'
 import type { GroupResult } from '../../src/grading/group-advantages.ts'
 import {
   divideSums,
-  parseFormatErrorCounts,
+  parseFormatFaultCounts,
   type StatisticSums,
   sumGroups,
 } from '../../src/grading/group-statistics.ts'
@@ -30,7 +30,7 @@ function makeRollout(): RolloutSummary {
   const length = random() < 0.1 ? null : Math.floor(random() * 3000)
   if (random() < 0.1) return [null, null, length, null, marks]
   const score = pick([0, 0.01, 0.3, 0.5, 1])
-  const error = score === 0 ? rarely(pick(FormatErrorCode.options)) : []
+  const error = score === 0 ? rarely(pick(FormatFault.options)) : []
   return [score - random() / 7, score, length, length, [...marks, ...error]]
 }
 
@@ -73,7 +73,7 @@ function computeDirectly(): Record<string, number> {
     'skipped/frac': shareWith('s'),
     'masked/frac': shareWith('m'),
     'unscored/frac': 1 - SCORED.length / ROLLOUTS.length,
-    ...Object.fromEntries(FormatErrorCode.options.map((code) => [`fault/${code}`, shareWith(code)])),
+    ...Object.fromEntries(FormatFault.options.map((code) => [`fault/${code}`, shareWith(code)])),
     ...Object.fromEntries(
       tasks.map((task) => {
         const ofTask = GROUPS.filter((group) => group.task === task).flatMap(({ rollouts }) => rollouts)
@@ -159,8 +159,8 @@ describe('the same groups give the same statistics', () => {
   })
 })
 
-it('format errors are counted by their code', () => {
-  const counts = parseFormatErrorCounts(sumGroups(GROUPS))
+it('format faults are counted by their code', () => {
+  const counts = parseFormatFaultCounts(sumGroups(GROUPS))
   for (const [code, count] of Object.entries(counts)) expect(count / ROLLOUTS.length).toBe(DIRECT[`fault/${code}`])
   expect(Object.keys(counts).length).toBeGreaterThan(2)
 })

@@ -46,8 +46,8 @@ it('a batch holds the oldest whole groups, at least batch_size rollouts, with wh
   expect(body).toMatchObject({
     run: 'plain',
     step: 5,
-    sequences: 4,
-    totals: { groups: 2, sequences: 4 },
+    rollouts: 4,
+    totals: { groups: 2, rollouts: 4 },
     lag: { min: 2, mean: 2, max: 2 },
     metrics: { 'reward/mean': 0.5, 'task/leg_counting/reward': 0.5, 'fault/no_answer': 0, 'unscored/frac': 0 },
   })
@@ -116,7 +116,7 @@ it('the same step gives the same batch, to many at once and to a server that has
   }
 })
 
-it('what is missing is said, waited for, and lowered by min_sequences and final', async () => {
+it('what is missing is said, waited for, and lowered by min_rollouts and final', async () => {
   await put('short', { batch_size: 6 })
   await post('short', pairs(1))
   const { status, headers } = await take('short', { step: 1 })
@@ -126,13 +126,13 @@ it('what is missing is said, waited for, and lowered by min_sequences and final'
   expect(run.progress.step).toBeNull()
   const waiting = take('short', { step: 1 }, { prefer: 'wait=30' })
   await post('short', pairs(2), 1)
-  expect((await waiting).body.sequences).toBe(6)
+  expect((await waiting).body.rollouts).toBe(6)
   await post('short', pairs(1), 3)
-  expect((await take('short', { step: 2, min_sequences: 3 })).headers['x-batch-missing']).toBe('1')
-  expect((await take('short', { step: 2, min_sequences: 2 })).body.sequences).toBe(2)
-  expect((await take('short', { step: 3, min_sequences: 1 })).status).toBe(204)
+  expect((await take('short', { step: 2, min_rollouts: 3 })).headers['x-batch-missing']).toBe('1')
+  expect((await take('short', { step: 2, min_rollouts: 2 })).body.rollouts).toBe(2)
+  expect((await take('short', { step: 3, min_rollouts: 1 })).status).toBe(204)
   await post('short', pairs(1), 4)
-  expect((await take('short', { step: 3, final: true })).body.sequences).toBe(2)
+  expect((await take('short', { step: 3, final: true })).body.rollouts).toBe(2)
   expect((await world.call('GET', '/runs/short')).body).toMatchObject({ progress: { step: 3 }, batch: { step: 4 } })
 })
 
@@ -150,8 +150,8 @@ describe('final', () => {
     const first = await take('empty', { step: 0, rank: 0, ranks: 2, final: true })
     expect([first.status, Batch.parse(first.body)]).toEqual([200, first.body])
     expect(first.body).toMatchObject({
-      sequences: 0,
-      totals: { groups: 0, sequences: 0, trained_sequences: 0, trained_tokens: 0 },
+      rollouts: 0,
+      totals: { groups: 0, rollouts: 0, trained_rollouts: 0, trained_tokens: 0 },
       lag: { min: null, mean: null, max: null },
       metrics: { 'batch/groups': 0 },
       groups: [],
@@ -180,16 +180,16 @@ describe('final', () => {
     const waiting: ReturnType<typeof take>[] = []
     await withoutWorkers(async () => {
       await queue('queue', 'a')
-      expect((await take('queue', { step: 0, final: true })).body.sequences).toBe(0)
-      expect((await take('queue', { step: 1, final: true }, { prefer: 'wait=1' })).body.sequences).toBe(0)
+      expect((await take('queue', { step: 0, final: true })).body.rollouts).toBe(0)
+      expect((await take('queue', { step: 1, final: true }, { prefer: 'wait=1' })).body.rollouts).toBe(0)
       for (let rank = 0; rank < 3; rank++) {
-        const ask = { step: 2, rank, ranks: 3, final: true, balance: 'sequences' }
+        const ask = { step: 2, rank, ranks: 3, final: true, balance: 'rollouts' }
         waiting.push(take('queue', ask, { prefer: 'wait=60' }))
       }
     })
     const shares = (await Promise.all(waiting)).map(({ body }) => body)
     expect(shares.map(({ totals }) => totals.groups)).toEqual([1, 1, 1])
-    expect(shares.map(({ sequences }) => sequences)).toEqual([0, 1, 1])
+    expect(shares.map(({ rollouts }) => rollouts)).toEqual([0, 1, 1])
   })
 
   it('a batch that is full does not wait for more', async () => {
@@ -210,7 +210,7 @@ describe('final', () => {
       const waiting = closing.call('POST', '/runs/closing/batches', ask, { prefer: 'wait=60' })
       closing.platform.notifications.close()
       const { status, body } = await waiting
-      expect([status, body.sequences]).toEqual([200, 0])
+      expect([status, body.rollouts]).toEqual([200, 0])
       expect((await closing.call('GET', '/runs/closing/batches/0')).body).toEqual(body)
     } finally {
       await closing.close()
@@ -304,7 +304,7 @@ it.each(['omit', 'mask'])('an unscored rollout is never a reward of 0: %s', asyn
     expect(group.rollouts).toEqual(rollouts)
     expect(group.verdicts[1]).toMatchObject({ status: 'unscored', reward: null, score: null })
     expect(group.verdicts[1].advantage).toBe(0)
-    expect(body.totals).toMatchObject({ sequences: 3, trained_sequences: 2 })
+    expect(body.totals).toMatchObject({ rollouts: 3, trained_rollouts: 2 })
     return
   }
   expect(status).toBe(204)
@@ -312,7 +312,7 @@ it.each(['omit', 'mask'])('an unscored rollout is never a reward of 0: %s', asyn
   const whole = (await take(run, { step: 1 })).body
   expect(whole.groups[0]).toMatchObject({ indices: [0, 2], rollouts: [right, wrong] })
   expect(whole.groups[0].verdicts.map(({ reward }: { reward: number }) => reward)).toEqual([1, 0])
-  expect(whole.totals).toMatchObject({ sequences: 4, trained_sequences: 4 })
+  expect(whole.totals).toMatchObject({ rollouts: 4, trained_rollouts: 4 })
 })
 
 describe('rank shares', () => {
@@ -338,8 +338,8 @@ describe('rank shares', () => {
       ['g0', 'g1'],
       ['g2', 'g3', 'g4'],
     ])
-    expect(shares.map(({ sequences }) => sequences)).toEqual([4, 6])
-    for (const share of shares) expect(share.totals).toMatchObject({ groups: 5, sequences: 10, trained_tokens: 240 })
+    expect(shares.map(({ rollouts }) => rollouts)).toEqual([4, 6])
+    for (const share of shares) expect(share.totals).toMatchObject({ groups: 5, rollouts: 10, trained_tokens: 240 })
     expect((await read('tokens', 1, '?rank=1&ranks=2')).body).toEqual(shares[1])
   })
 
@@ -347,22 +347,22 @@ describe('rank shares', () => {
     await put('many', { batch_size: 10 })
     await post('many', pairs(5))
     const shares = await all('many', 1, 8)
-    expect(shares.map(({ sequences }) => sequences)).toEqual([1, 1, 1, 2, 1, 1, 1, 2])
+    expect(shares.map(({ rollouts }) => rollouts)).toEqual([1, 1, 1, 2, 1, 1, 1, 2])
     expect(shares.flatMap(({ groups }) => groups.flatMap((group: BatchGroup) => group.indices))).toHaveLength(10)
     for (const { groups } of await all('many', 1, 5)) expect(groups[0].indices).toEqual([0, 1])
-    expect((await all('many', 1, 16)).filter(({ sequences }) => sequences === 0)).toHaveLength(6)
+    expect((await all('many', 1, 16)).filter(({ rollouts }) => rollouts === 0)).toHaveLength(6)
   })
 
-  it('by sequences: equal numbers, groups split if need be; the first call decides', async () => {
-    await put('sequences', { batch_size: 6 })
-    await post('sequences', [{ rollouts: [right, wrong, right, wrong] }, ...pairs(1)])
-    const shares = await all('sequences', 1, 4, { balance: 'sequences' })
-    expect(shares.map(({ sequences }) => sequences)).toEqual([1, 2, 1, 2])
+  it('by rollouts: equal numbers, groups split if need be; the first call decides', async () => {
+    await put('rollouts', { batch_size: 6 })
+    await post('rollouts', [{ rollouts: [right, wrong, right, wrong] }, ...pairs(1)])
+    const shares = await all('rollouts', 1, 4, { balance: 'rollouts' })
+    expect(shares.map(({ rollouts }) => rollouts)).toEqual([1, 2, 1, 2])
     const places = shares.flatMap(({ groups }) =>
       groups.flatMap(({ group_id, indices }: BatchGroup) => indices.map((k) => `${group_id}/${k}`)),
     )
     expect(places).toEqual(['g0/0', 'g0/1', 'g0/2', 'g0/3', 'g1/0', 'g1/1'])
-    expect(await all('sequences', 1, 4)).toEqual(shares)
+    expect(await all('rollouts', 1, 4)).toEqual(shares)
     expect(shares[1].groups[0]).toMatchObject({ indices: [1, 2], rollouts: [wrong, right] })
     expect(shares[1].groups[0].verdicts.map(({ reward }: { reward: number }) => reward)).toEqual([0, 1])
   })

@@ -35,7 +35,7 @@ interface Moment {
 
 interface SavedShare {
   items: string[]
-  totals: { groups: number; sequences: number }
+  totals: { groups: number; rollouts: number }
   groups: { id: string; item: string; indices: number[] }[]
 }
 
@@ -127,14 +127,14 @@ function checkShares(ledger: Ledger, folder: string, { steps, items }: LoopOptio
       (_, rank) => JSON.parse(readFileSync(join(folder, `saved-${step}-${rank}.json`), 'utf8')) as SavedShare,
     )
     for (const item of shares.flatMap((share) => share.items)) handedOut.add(item)
-    const totals = shares[0]?.totals ?? { groups: 0, sequences: 0 }
+    const totals = shares[0]?.totals ?? { groups: 0, rollouts: 0 }
     for (const share of shares)
       ledger.expectEqual(`step ${step}: batches of two ranks`, JSON.stringify(totals), JSON.stringify(share.totals))
     const groups = shares.flatMap((share) => share.groups)
     const rollouts = groups.flatMap(({ id, indices }) => indices.map((k) => `${id}/${k}`))
     const itemOf = new Map(groups.map(({ id, item }) => [id, item]))
     ledger.expectOnce(`step ${step}: rollout`, rollouts, rollouts)
-    ledger.expectEqual(`step ${step}: rollouts`, totals.sequences, rollouts.length)
+    ledger.expectEqual(`step ${step}: rollouts`, totals.rollouts, rollouts.length)
     ledger.expectOnce(`step ${step}: item`, itemOf.values(), itemOf.values())
   }
   ledger.expectEqual('different items handed out', steps * items, handedOut.size)

@@ -107,7 +107,7 @@ class SimulatedRank {
     await this.#postGroups(step)
     const share = { rank: this.#rank, ranks: RANK_COUNT }
     const path = `/runs/${RANK_RUN}/batches`
-    const body = { step, ...share, policy_version: step, balance: step % 2 === 0 ? 'tokens' : 'sequences' }
+    const body = { step, ...share, policy_version: step, balance: step % 2 === 0 ? 'tokens' : 'rollouts' }
     const ask = () => this.#client.request('POST', path, body, { prefer: 'wait=1' })
     let answer = await ask()
     for (; answer.status !== 200; answer = await ask()) {

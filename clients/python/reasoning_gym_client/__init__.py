@@ -7,7 +7,7 @@
     for item in run.items(8):
         completions = my_model(item["messages"])
         run.post(item["id"], [{"completion": text} for text in completions], policy_version=0)
-    batch = run.batch(step=0, min_sequences=1)      # waits until the batch is complete
+    batch = run.batch(step=0, min_rollouts=1)      # waits until the batch is complete
     for group in batch["groups"]:
         for rollout, verdict in zip(group["rollouts"], group["verdicts"]):
             ...                                      # verdict["reward"], verdict["advantage"]

@@ -1047,7 +1047,7 @@ class AsyncRun:
         rank: Optional[int] = None,
         ranks: Optional[int] = None,
         policy_version: Optional[int] = None,
-        min_sequences: Optional[int] = None,
+        min_rollouts: Optional[int] = None,
         final: Optional[bool] = None,
         balance: Optional[str] = None,
         timeout_s: Optional[float] = None,
@@ -1061,11 +1061,11 @@ class AsyncRun:
             rank: Returns only the share of this rank.
             ranks: Number of ranks.
             policy_version: Current version of the policy, for the policy lag of the groups.
-            min_sequences: Number of rollouts that completes the batch, if it is less than the `batch_size` of the run.
+            min_rollouts: Number of rollouts that completes the batch, if it is less than the `batch_size` of the run.
             final: Composes the batch from the available groups, however few, after queued groups are scored. Waits at most
                 `timeout_s` (up to 60 s; None: 30 s) and never raises NotReady. If `totals` has no groups, there is nothing to
                 train on in this step on any rank; acknowledge the batch anyway.
-            balance: What to balance between ranks: `"tokens"` or `"sequences"`.
+            balance: What to balance between ranks: `"tokens"` or `"rollouts"`.
             timeout_s: Time in seconds to wait for the batch. None: no timeout. 0: a single request.
 
         Raises:
@@ -1076,7 +1076,7 @@ class AsyncRun:
             rank=rank,
             ranks=ranks,
             policy_version=policy_version,
-            min_sequences=min_sequences,
+            min_rollouts=min_rollouts,
             final=final,
             balance=balance,
         )

@@ -135,7 +135,7 @@ class Batch(TypedDict):
 
     run: str
     step: int
-    sequences: int
+    rollouts: int
     totals: Dict[str, int]
     lag: Dict[str, Optional[float]]
     metrics: Dict[str, Any]

@@ -455,7 +455,7 @@ class EvalSample(TypedDict):
     answer: Union[str, None]
     """Answer extracted from the completion; null if there is none."""
 
-    fault: Union[FormatErrorCode, None]
+    fault: Union[FormatFault, None]
     """Format fault of the completion; null if there is none."""
 
     code: NotRequired[UnscoredCode]
@@ -663,7 +663,7 @@ class ForkOrigin(TypedDict):
     """Step after which it was forked; null if it had no steps."""
 
 
-FormatErrorCode: TypeAlias = "Literal['no_answer', 'many_answers', 'unclosed_answer', 'unclosed_think', 'answer_too_long', 'invalid_answer']"
+FormatFault: TypeAlias = "Literal['no_answer', 'many_answers', 'unclosed_answer', 'unclosed_think', 'answer_too_long', 'invalid_answer']"
 """Format fault of a completion. The model is at fault, so the completion is scored (an unreadable answer scores 0)."""
 
 
@@ -1548,7 +1548,7 @@ class ScoredGroupVerdict(TypedDict):
     answer: Union[str, None]
     """Answer extracted from the completion; null if there is none."""
 
-    fault: Union[FormatErrorCode, None]
+    fault: Union[FormatFault, None]
     """Format fault of the completion; null if there is none."""
 
     components: RewardComponents
@@ -1603,7 +1603,7 @@ class SettingsChange(TypedDict):
     """Number of rollouts for each item."""
 
     batch_size: NotRequired[Union[int, None]]
-    """Minimum number of rollouts in a batch. A batch holds whole groups, so it can be larger; `min_sequences` and
+    """Minimum number of rollouts in a batch. A batch holds whole groups, so it can be larger; `min_rollouts` and
     `final` of a batch request allow smaller ones."""
 
     exclude_eval_items: NotRequired[Union[bool, None]]
@@ -1889,7 +1889,7 @@ class TaskCard(TypedDict):
 
     guess_floor: FloorByScoring
     """Mean score of the best guess: a constant, a common correct answer, an echo of the question, a random answer of
-    the right form, or the linear model of `learnt_floor`. The best guess is chosen on other items than it is
+    the right form, or the linear model of `learned_floor`. The best guess is chosen on other items than it is
     measured on."""
 
     guess_floor_stderr: FloorByScoring
@@ -1901,7 +1901,7 @@ class TaskCard(TypedDict):
     lookup_floor: FloorByScoring
     """Mean score of the correct answer to the most similar of up to 200 other questions: what memorization earns."""
 
-    learnt_floor: Union[FloorByScoring, None]
+    learned_floor: Union[FloorByScoring, None]
     """Mean score of a linear model of words, symbols and counts on up to 500 unseen questions, after 400 items: what a
     simple rule earns. null where it earns less than the other guesses or answers hardly repeat."""
 
@@ -2186,7 +2186,7 @@ class TurnVerdict(TypedDict):
     answer: Union[str, None]
     """Answer extracted from the turn; null if there is none."""
 
-    fault: Union[FormatErrorCode, None]
+    fault: Union[FormatFault, None]
     """Format fault of the turn; null if there is none."""
 
     feedback: NotRequired[Feedback]

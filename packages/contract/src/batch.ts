@@ -39,7 +39,7 @@ export function validateRankSlice(
 }
 
 export const Balance = z
-  .enum(['tokens', 'sequences'])
+  .enum(['tokens', 'rollouts'])
   .meta({ id: 'Balance', description: 'Quantity that is split evenly between the ranks: tokens or rollouts.' })
 export type Balance = z.infer<typeof Balance>
 
@@ -50,7 +50,7 @@ export const BatchRequest = z
     policy_version: Count.optional().describe(
       'Current policy version, which policy lag is measured against. Defaults to the step.',
     ),
-    min_sequences: z
+    min_rollouts: z
       .int()
       .min(1)
       .optional()
@@ -62,7 +62,7 @@ export const BatchRequest = z
         'If true, composes the batch with the groups that are available, possibly none. Queued groups are awaited for the time given by `Prefer: wait=N`.',
       ),
     balance: Balance.default('tokens').describe(
-      'How the batch is split between ranks. `tokens`: whole groups, with similar numbers of tokens per rank, unless there are more ranks than groups; `sequences`: equal numbers of rollouts. Only the first call’s value is used.',
+      'How the batch is split between ranks. `tokens`: whole groups, with similar numbers of tokens per rank, unless there are more ranks than groups; `rollouts`: equal numbers of rollouts. Only the first call’s value is used.',
     ),
   })
   .superRefine(validateRankSlice)
@@ -103,8 +103,8 @@ export type BatchGroup = z.infer<typeof BatchGroup>
 export const BatchTotals = z
   .strictObject({
     groups: z.int().describe('Number of groups.'),
-    sequences: z.int().describe('Number of rollouts.'),
-    trained_sequences: z
+    rollouts: z.int().describe('Number of rollouts.'),
+    trained_rollouts: z
       .int()
       .describe('Number of rollouts that carry training signal: scored, not skipped and not masked.'),
     trained_tokens: z.int().describe('Number of trained tokens of these rollouts.'),
@@ -125,7 +125,7 @@ export const Batch = z
   .strictObject({
     run: RunName,
     step: Step,
-    sequences: z.int().describe('Number of rollouts in this response.'),
+    rollouts: z.int().describe('Number of rollouts in this response.'),
     totals: BatchTotals.describe('Size of the whole batch.'),
     lag: PolicyLag.describe(
       'Policy lag: the policy version that the batch was composed for, minus the version of each group.',

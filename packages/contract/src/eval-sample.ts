@@ -4,7 +4,7 @@ import { Count, FinishReason, NullableNumber, NullableText } from './common.ts'
 import { ItemId } from './item-id.ts'
 import { Difficulty } from './recipe.ts'
 import { Message } from './rollout.ts'
-import { FormatErrorCode, UnscoredCode } from './verdict.ts'
+import { FormatFault, UnscoredCode } from './verdict.ts'
 
 export const SampleId = z.string().regex(/^s\d{1,9}$/, 'must be a sample_id that GET /eval/{id}/items returned')
 
@@ -36,7 +36,7 @@ export const EvalSample = z
       .describe('`scored`; `unscored`: the model or the scorer failed; `missing`: there is no completion.'),
     score: NullableNumber.describe('Score of the answer, in [0, 1]; null if there is none.'),
     answer: NullableText.describe('Answer extracted from the completion; null if there is none.'),
-    fault: FormatErrorCode.nullable().describe('Format fault of the completion; null if there is none.'),
+    fault: FormatFault.nullable().describe('Format fault of the completion; null if there is none.'),
     code: UnscoredCode.optional(),
     detail: z.string().optional().describe('Why the sample has no score, in a sentence.'),
     finish_reason: NullableText.describe('Why the generation ended; null if unknown.'),

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { Count, NullableNumber, NullableText } from './common.ts'
 import { Destination, Group } from './rollout.ts'
-import { FormatErrorCode } from './verdict.ts'
+import { FormatFault } from './verdict.ts'
 
 export const GroupFilter = z.strictObject({
   task: z.string().max(64).optional().describe('Only groups of this task.'),
@@ -13,7 +13,7 @@ export const GroupFilter = z.strictObject({
     .optional()
     .describe('Only groups of this policy version, or with `last_step` those from this one on.'),
   last_step: z.coerce.number().int().min(0).optional().describe('With `step`: last of a range of policy versions.'),
-  fault: FormatErrorCode.optional().describe('Only groups in which a rollout has this format fault.'),
+  fault: FormatFault.optional().describe('Only groups in which a rollout has this format fault.'),
   destination: Destination.optional().describe('Only groups with this destination.'),
   min_reward: z.coerce.number().optional().describe('Only groups in which a rollout has at least this reward.'),
 })
@@ -65,7 +65,7 @@ export const RetainedGroup = z
   .meta({ id: 'RetainedGroup', description: 'A completed group with the text of its completions.' })
 export type RetainedGroup = z.infer<typeof RetainedGroup>
 
-const FormatErrorExample = z
+const FormatFaultExample = z
   .strictObject({
     group_id: z.string().describe('ID of the group.'),
     task: z.string().describe('Name of the task.'),
@@ -73,8 +73,8 @@ const FormatErrorExample = z
     text: z.string().describe('Beginning of the completion.'),
     cut: z.boolean().describe('Whether `text` is shortened.'),
   })
-  .meta({ id: 'FormatErrorExample', description: 'A completion with a format fault.' })
-export type FormatErrorExample = z.infer<typeof FormatErrorExample>
+  .meta({ id: 'FormatFaultExample', description: 'A completion with a format fault.' })
+export type FormatFaultExample = z.infer<typeof FormatFaultExample>
 
 export const GroupOrder = z.enum(['newest', 'worst', 'best']).meta({
   id: 'GroupOrder',
@@ -94,7 +94,7 @@ export const RetainedGroupPage = z
         z
           .strictObject({
             count: z.int().describe('Number of rollouts of the run with this fault.'),
-            samples: z.array(FormatErrorExample).describe('Recent completions with this fault.'),
+            samples: z.array(FormatFaultExample).describe('Recent completions with this fault.'),
           })
           .meta({ id: 'FormatFaultExamples', description: 'Count and examples of one format fault.' }),
       )

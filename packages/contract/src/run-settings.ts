@@ -129,7 +129,7 @@ export const RunSettings = z
       ),
     group_size: z.int().min(1).max(1024).default(16).describe('Number of rollouts for each item.'),
     batch_size: UpToAMillion.default(128).describe(
-      'Minimum number of rollouts in a batch. A batch holds whole groups, so it can be larger; `min_sequences` and `final` of a batch request allow smaller ones.',
+      'Minimum number of rollouts in a batch. A batch holds whole groups, so it can be larger; `min_rollouts` and `final` of a batch request allow smaller ones.',
     ),
     exclude_eval_items: Flag.default(false).describe(
       'If true, the run never hands out a question of a frozen eval suite. Each position of the item sequence has 16 seeds; the next one replaces a seed that gives such a question.',

@@ -87,7 +87,7 @@ export const TaskCard = z
     items: z.int().min(1).describe('Number of items made for the measurement: 1,000, or fewer if the task is slow.'),
     measured: z.int().min(1).describe('Number of these items that `guess_floor` and `lookup_floor` average over.'),
     guess_floor: FloorByScoring.describe(
-      'Mean score of the best guess: a constant, a common correct answer, an echo of the question, a random answer of the right form, or the linear model of `learnt_floor`. The best guess is chosen on other items than it is measured on.',
+      'Mean score of the best guess: a constant, a common correct answer, an echo of the question, a random answer of the right form, or the linear model of `learned_floor`. The best guess is chosen on other items than it is measured on.',
     ),
     guess_floor_stderr: FloorByScoring.describe('Standard error of `guess_floor`.'),
     best_guess: z
@@ -99,7 +99,7 @@ export const TaskCard = z
     lookup_floor: FloorByScoring.describe(
       'Mean score of the correct answer to the most similar of up to 200 other questions: what memorization earns.',
     ),
-    learnt_floor: FloorByScoring.nullable().describe(
+    learned_floor: FloorByScoring.nullable().describe(
       'Mean score of a linear model of words, symbols and counts on up to 500 unseen questions, after 400 items: what a simple rule earns. null where it earns less than the other guesses or answers hardly repeat.',
     ),
     prior: Share.describe('Share of `items` that have the most common correct answer.'),

@@ -42,14 +42,14 @@ export const ScoringMode = z.enum(['upstream', 'hardened']).meta({
 })
 export type ScoringMode = z.infer<typeof ScoringMode>
 
-export const FormatErrorCode = z
+export const FormatFault = z
   .enum(['no_answer', 'many_answers', 'unclosed_answer', 'unclosed_think', 'answer_too_long', 'invalid_answer'])
   .meta({
-    id: 'FormatErrorCode',
+    id: 'FormatFault',
     description:
       'Format fault of a completion. The model is at fault, so the completion is scored (an unreadable answer scores 0).',
   })
-export type FormatErrorCode = z.infer<typeof FormatErrorCode>
+export type FormatFault = z.infer<typeof FormatFault>
 
 export const UnscoredCode = z
   .enum([
@@ -112,7 +112,7 @@ const TurnVerdict = z
   .strictObject({
     score: z.number().describe('Score of the answer, in [0, 1].'),
     answer: NullableText.describe('Answer extracted from the turn; null if there is none.'),
-    fault: FormatErrorCode.nullable().describe('Format fault of the turn; null if there is none.'),
+    fault: FormatFault.nullable().describe('Format fault of the turn; null if there is none.'),
     feedback: Feedback.optional().describe('What is wrong, for the next turn of the model.'),
   })
   .meta({ id: 'TurnVerdict', description: 'Verdict of one turn of a rollout with several.' })
@@ -138,7 +138,7 @@ export const ScoredVerdict = z
     reward: z.number().describe('Reward to train on.'),
     score: z.number().describe('Score of the answer, in [0, 1].'),
     answer: NullableText.describe('Answer extracted from the completion; null if there is none.'),
-    fault: FormatErrorCode.nullable().describe('Format fault of the completion; null if there is none.'),
+    fault: FormatFault.nullable().describe('Format fault of the completion; null if there is none.'),
     components: RewardComponents,
     feedback: Feedback.optional().describe(
       'What is wrong, with `feedback` set to `format` or `rule`. Absent if the score is 1.',

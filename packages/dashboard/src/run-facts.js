@@ -118,6 +118,23 @@ export function listDifficulties(points) {
   return [...bySteps].map(([step, difficulty]) => ({ step, difficulty }))
 }
 
+/** The values of `complexity_mode` that use a setting. `frontier` uses a target accuracy other than the default. */
+const MODES_THAT_USE = {
+  difficulty: ['fixed'],
+  curriculum_target_accuracy: ['curriculum', 'frontier'],
+  curriculum_start: ['frontier'],
+}
+const DEFAULT_TARGET_ACCURACY = 0.7
+
+/** The settings of a run without those that its `complexity_mode` ignores. */
+export function omitIgnoredSettings(settings) {
+  const { complexity_mode: mode, curriculum_target_accuracy: target } = settings
+  const isUsed = (name) =>
+    (MODES_THAT_USE[name]?.includes(mode) ?? true) &&
+    !(name === 'curriculum_target_accuracy' && mode === 'frontier' && target === DEFAULT_TARGET_ACCURACY)
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => isUsed(name)))
+}
+
 /**
  * The settings of the runs, those that differ first. `values` are as JSON, undefined where a run lacks the setting. Lists
  * are compared without regard to their order, because the order of tasks has no meaning.

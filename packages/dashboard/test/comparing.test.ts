@@ -166,6 +166,20 @@ it('settings that differ come first; the order of names in a list does not count
   ])
 })
 
+it('settings that the mode of a run ignores are left out', () => {
+  const settings = { seed: 1, difficulty: 0, curriculum_target_accuracy: 0.7, curriculum_start: null }
+  const listUsed = (mode: string, change = {}) =>
+    Object.keys(runComparison.omitIgnoredSettings({ ...settings, complexity_mode: mode, ...change })).slice(1, -1)
+  expect(listUsed('none')).toEqual([])
+  expect(listUsed('fixed')).toEqual(['difficulty'])
+  expect(listUsed('curriculum')).toEqual(['curriculum_target_accuracy'])
+  expect(listUsed('frontier')).toEqual(['curriculum_start'])
+  expect(listUsed('frontier', { curriculum_target_accuracy: 0.6 })).toEqual([
+    'curriculum_target_accuracy',
+    'curriculum_start',
+  ])
+})
+
 it('tasks that one run lacks have no difference', () => {
   expect(
     runComparison.compareTasks(

@@ -120,6 +120,7 @@ export const runComparison = (await import(join(FOLDER, 'run-facts.js'))) as {
   sumFaults(step: object): number | null
   summarizeLatest(rows: object[]): object | undefined
   listDifficulties(points: object[]): { step: number; difficulty: number }[]
+  omitIgnoredSettings(settings: object): object
   compareSettings(runs: object[]): { name: string; values: unknown[]; differs: boolean }[]
   compareTasks(runs: object[], field: string): { task: string; values: unknown[]; difference: number | null }[]
 }

@@ -64,14 +64,14 @@ export const MockModelBehavior = z
   )
 export type MockModelBehavior = z.infer<typeof MockModelBehavior>
 
-const FORMAT_ERRORS = ['no_answer', 'unclosed_answer', 'unclosed_think'] as const
+const FORMAT_FAULTS = ['no_answer', 'unclosed_answer', 'unclosed_think'] as const
 
 /** The outcome of one sample. */
 export type SampleOutcome =
   | { kind: 'right' }
   | { kind: 'wrong' }
   | { kind: 'truncated' }
-  | { kind: 'format_fault'; fault: (typeof FORMAT_ERRORS)[number] }
+  | { kind: 'format_fault'; fault: (typeof FORMAT_FAULTS)[number] }
 
 /** Draws the outcome of a sample. A pure function, so that tests can compute all scores in advance. */
 export function drawOutcome(behavior: MockModelBehavior, item: KnownItem, sample: number): SampleOutcome {
@@ -81,7 +81,7 @@ export function drawOutcome(behavior: MockModelBehavior, item: KnownItem, sample
     case 'truncated':
       return { kind: 'truncated' }
     case 'format_fault':
-      return { kind: 'format_fault', fault: FORMAT_ERRORS[Math.floor(draw('fault') * 3)] ?? 'no_answer' }
+      return { kind: 'format_fault', fault: FORMAT_FAULTS[Math.floor(draw('fault') * 3)] ?? 'no_answer' }
     default:
       return { kind: draw('accuracy') < getAccuracy(behavior, item) ? 'right' : 'wrong' }
   }

@@ -142,10 +142,10 @@ export class BatchDelivery {
 
 /** Returns the target number of rollouts and the minimum for composing a batch. Under `final`, the minimum is 0. */
 function resolveThresholds(
-  { min_sequences, final }: BatchRequest,
+  { min_rollouts, final }: BatchRequest,
   batchSize: number,
 ): { targetRollouts: number; minRollouts: number } {
-  const minRollouts = final ? 0 : (min_sequences ?? batchSize)
+  const minRollouts = final ? 0 : (min_rollouts ?? batchSize)
   return { targetRollouts: Math.max(batchSize, minRollouts), minRollouts }
 }
 

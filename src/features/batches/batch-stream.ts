@@ -15,7 +15,7 @@ import { mean, percentile, populationStd } from '../../grading/statistics.ts'
 import { EventLoopBudget } from '../../platform/event-loop-budget.ts'
 import type { Transfer, TransferSlots } from '../../platform/transfer-slots.ts'
 import type { ArrayEncoding } from '../rollouts/group-payload.ts'
-import { computeRankSlice, countSequences, type GroupSlice, listGroupSlices } from './rank-slices.ts'
+import { computeRankSlice, countRollouts, type GroupSlice, listGroupSlices } from './rank-slices.ts'
 import type { BatchRepository, RunRef } from './repository.ts'
 import { type UnpackedGroup, type UnpackedGroupHandle, UnpackedGroups } from './unpacked-groups.ts'
 
@@ -110,7 +110,7 @@ function buildHead(run: RunRef, batch: StoredBatch, portions: GroupSlice[]): str
   const head = {
     run: run.name,
     step: batch.step,
-    sequences: countSequences(portions),
+    rollouts: countRollouts(portions),
     totals: computeBatchTotals(batch),
     lag: computePolicyLag(batch),
     metrics: computeBatchMetrics(batch),
@@ -183,8 +183,8 @@ function computeBatchTotals(batch: StoredBatch): BatchTotals {
   const trained = listDeliveredRollouts(slices).filter(isTrained)
   return {
     groups: slices.length,
-    sequences: countSequences(slices),
-    trained_sequences: trained.length,
+    rollouts: countRollouts(slices),
+    trained_rollouts: trained.length,
     trained_tokens: trained.reduce((sum, [, , length, tokens]) => sum + (tokens ?? length ?? 0), 0),
   }
 }
@@ -207,8 +207,8 @@ export function computeBatchMetrics(batch: StoredBatch): Record<string, number> 
   const lag = computePolicyLag(batch)
   const metrics = new FlatMetrics({
     'batch/groups': totals.groups,
-    'batch/sequences': totals.sequences,
-    'batch/trained_sequences': totals.trained_sequences,
+    'batch/rollouts': totals.rollouts,
+    'batch/trained_rollouts': totals.trained_rollouts,
     'batch/trained_tokens': totals.trained_tokens,
   })
   metrics.setOfGroups(divideSums(sumGroups(batch.groups)))

@@ -25,7 +25,7 @@ export function computeRankSlice(batch: StoredBatch, { rank, ranks }: RankSlice)
   return isWhole ? assignWholeGroups(portions, rank, ranks) : splitEvenly(portions, rank, ranks)
 }
 
-export function countSequences(portions: GroupSlice[]): number {
+export function countRollouts(portions: GroupSlice[]): number {
   return portions.reduce((sum, { indices }) => sum + indices.length, 0)
 }
 
@@ -56,7 +56,7 @@ function computeGroupWeights(portions: GroupSlice[]): number[] {
 
 /** Splits into consecutive rollouts. The numbers for any two ranks differ by at most one. */
 function splitEvenly(portions: GroupSlice[], rank: number, ranks: number): GroupSlice[] {
-  const total = countSequences(portions)
+  const total = countRollouts(portions)
   const from = Math.floor((total * rank) / ranks)
   const to = Math.floor((total * (rank + 1)) / ranks)
   let at = 0

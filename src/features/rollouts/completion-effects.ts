@@ -84,12 +84,12 @@ export function createCompletionRecording(deps: CompletionRecordingDeps) {
   }
 }
 
-const FORMAT_ERROR_LOG_INTERVAL_MS = 60_000
+const FORMAT_FAULT_LOG_INTERVAL_MS = 60_000
 
 interface CompletionEffectsDeps {
   recorder: MetricsRecorder
   audits: Pick<AuditScoring, 'check'>
-  formatErrors: FormatErrorLogger
+  formatFaults: FormatFaultLogger
   itemQueue: Pick<ItemQueue, 'schedulePrefetch'>
   frontier: Pick<FrontierCurriculum, 'fold'>
   log: Logger
@@ -100,7 +100,7 @@ export type AfterCompletion = (graded: GradedGroup, completed: CompleteGroupResu
 
 /** The returned function runs the effects in order. None of them changes the group. */
 export function createCompletionEffects(deps: CompletionEffectsDeps): AfterCompletion {
-  const { recorder, audits, formatErrors, itemQueue, frontier, log } = deps
+  const { recorder, audits, formatFaults, itemQueue, frontier, log } = deps
 
   const countGroup: CompletionEffect = ({ metadata, result }) => recorder.recordGroup(metadata.recipe.task, result)
 
@@ -118,7 +118,7 @@ export function createCompletionEffects(deps: CompletionEffectsDeps): AfterCompl
     })
   }
 
-  const countFormatErrors: CompletionEffect = ({ run, result }) => formatErrors.add(run.name, result.verdicts)
+  const countFormatFaults: CompletionEffect = ({ run, result }) => formatFaults.add(run.name, result.verdicts)
 
   const logCompletion: CompletionEffect = ({ run, result, logFields, startedAt }, { levelChange: level }) => {
     const { status, mean_score, mean_reward, destination, code, detail, verdicts } = result
@@ -147,21 +147,21 @@ export function createCompletionEffects(deps: CompletionEffectsDeps): AfterCompl
     }
   }
 
-  const effects = [countGroup, startAudit, countFormatErrors, logCompletion, prefetchNewLevel, foldEvidence]
+  const effects = [countGroup, startAudit, countFormatFaults, logCompletion, prefetchNewLevel, foldEvidence]
   return async (graded, completed) => {
     for (const effect of effects) await effect(graded, completed)
   }
 }
 
-/** Counts format errors and logs one line per run and minute. */
-export class FormatErrorLogger {
+/** Counts format faults and logs one line per run and minute. */
+export class FormatFaultLogger {
   readonly #log: Logger
   readonly #timer: NodeJS.Timeout
   #countsByRun = new Map<string, { rollouts: number; faults: Record<string, number> }>()
 
   constructor(log: Logger) {
     this.#log = log
-    this.#timer = setInterval(() => this.flush(), FORMAT_ERROR_LOG_INTERVAL_MS)
+    this.#timer = setInterval(() => this.flush(), FORMAT_FAULT_LOG_INTERVAL_MS)
   }
 
   add(run: string, verdicts: GroupVerdict[]): void {
@@ -177,7 +177,7 @@ export class FormatErrorLogger {
   flush(): void {
     for (const [run, { rollouts, faults }] of this.#countsByRun) {
       const count = Object.values(faults).reduce((sum, n) => sum + n, 0)
-      if (count > 0) this.#log.info({ run, rollouts, faults }, `${count} of ${rollouts} completions have format errors`)
+      if (count > 0) this.#log.info({ run, rollouts, faults }, `${count} of ${rollouts} completions have format faults`)
     }
     this.#countsByRun = new Map()
   }

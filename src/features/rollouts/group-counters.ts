@@ -11,7 +11,7 @@ import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import { isCutOff } from '../../grading/finish-reason.ts'
 import type { GroupResult } from '../../grading/group-advantages.ts'
-import { formatErrorField, type StatisticSums, sumGroups } from '../../grading/group-statistics.ts'
+import { formatFaultField, type StatisticSums, sumGroups } from '../../grading/group-statistics.ts'
 import { entropyOfCounts, meanOrNull } from '../../grading/statistics.ts'
 import { TRAINING_CORRECT_THRESHOLD } from '../../grading/verdict.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
@@ -74,7 +74,7 @@ export function buildRunCounters(result: GroupResult, { rollouts, scored }: Grou
   else if (status === 'scored' && reason) add(NO_SIGNAL_COUNTERS[reason])
   for (const verdict of verdicts) {
     if (verdict.status === 'unscored') add('unscored')
-    else if (verdict.fault) add(formatErrorField(verdict.fault))
+    else if (verdict.fault) add(formatFaultField(verdict.fault))
   }
   let [generated, untrained, rewards] = [0, 0, 0]
   for (const [reward, , length, , marks] of rollouts) {
@@ -205,7 +205,7 @@ export class OutcomeBuilder {
 
 type AnswerCounts = Pick<GroupOutcome, 'scored' | 'answers' | 'distinct' | 'entropy' | 'counts' | 'shown'>
 
-/** Counts scored answers only, in the form in which they are compared. Unscored rollouts are left out, and format errors have no answer. */
+/** Counts scored answers only, in the form in which they are compared. Unscored rollouts are left out, and format faults have no answer. */
 export function countAnswers(verdicts: readonly GroupVerdict[]): AnswerCounts {
   const counts = new Map<string, number>()
   const texts = new Map<string, string>()

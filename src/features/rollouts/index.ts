@@ -13,7 +13,7 @@ import { BufferCapacity } from './buffer-capacity.ts'
 import {
   createCompletionEffects,
   createCompletionRecording,
-  FormatErrorLogger,
+  FormatFaultLogger,
   type GroupDumpWriter,
 } from './completion-effects.ts'
 import { CompletionRepository } from './completion-repository.ts'
@@ -73,7 +73,7 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps) {
       getRetainedGroup(retained, await runs.require(runName, condition), query),
     groups,
     createWork(dumps: GroupDumpWriter): BackgroundWork {
-      const formatErrors = new FormatErrorLogger(log)
+      const formatFaults = new FormatFaultLogger(log)
       const audits = new AuditScoring({ grader })
       const scoreGroup = createScoreGroupProcessor({
         engine,
@@ -91,7 +91,7 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps) {
           outcomes: new OutcomeBuilder(cards, log),
           audits,
         }),
-        afterCompletion: createCompletionEffects({ recorder, audits, formatErrors, itemQueue, frontier, log }),
+        afterCompletion: createCompletionEffects({ recorder, audits, formatFaults, itemQueue, frontier, log }),
       })
       return {
         consumers: [consumeJob(scoreGroupJob, config.WORKER_CONCURRENCY, scoreGroup)],
@@ -103,7 +103,7 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps) {
         ],
         async close() {
           await audits.close()
-          formatErrors.close()
+          formatFaults.close()
         },
       }
     },

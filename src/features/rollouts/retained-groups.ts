@@ -1,10 +1,10 @@
 /**
- * The retained groups of a run, newest, worst or best first, with filters, search, paging and examples of format errors. Their
+ * The retained groups of a run, newest, worst or best first, with filters, search, paging and examples of format faults. Their
  * texts are whole or shortened.
  */
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type {
-  FormatErrorExample,
+  FormatFaultExample,
   GroupFilter,
   GroupOrder,
   RetainedGroup,
@@ -28,9 +28,9 @@ const MAX_SCANNED_GROUPS = 1000
 const MAX_SEARCHED_BYTES = 32 * 1024 * 1024
 /** Number of groups that a call grades to find those that are paid and not right. */
 const MAX_GRADED_GROUPS = 200
-/** Number of groups scanned for examples of format errors. */
+/** Number of groups scanned for examples of format faults. */
 const MAX_SCANNED_FOR_EXAMPLES = 300
-const EXAMPLES_PER_FORMAT_ERROR = 3
+const EXAMPLES_PER_FORMAT_FAULT = 3
 /** Text size at which a page of whole texts ends. The group that exceeds it is the last one. */
 const MAX_PAGE_TEXT_BYTES = 16 * 1024 * 1024
 /** Number of groups whose texts are unpacked concurrently. */
@@ -67,8 +67,8 @@ export async function listRetainedGroups(
   { filter, q, sort, cursor, limit, full, hardened, paid_not_right }: RetainedGroupsQuery,
 ): Promise<RetainedGroupPage> {
   const page: LoadedGroup[] = []
-  const counts = run.counters.format_errors
-  const examplesByError = new Map(Object.keys(counts).map((code) => [code, [] as ExampleRef[]]))
+  const counts = run.counters.format_faults
+  const examplesByFault = new Map(Object.keys(counts).map((code) => [code, [] as ExampleRef[]]))
   const lowerCase = q?.toLowerCase()
   let last = cursor ?? ''
   let next: string | null = null
@@ -90,14 +90,14 @@ export async function listRetainedGroups(
       next ??= last
       if (
         scanned >= MAX_SCANNED_FOR_EXAMPLES ||
-        [...examplesByError.values()].every((examples) => examples.length >= EXAMPLES_PER_FORMAT_ERROR)
+        [...examplesByFault.values()].every((examples) => examples.length >= EXAMPLES_PER_FORMAT_FAULT)
       )
         break
     }
     scanned += 1
     last = position
     if (!group) continue
-    collectExamples(group, examplesByError)
+    collectExamples(group, examplesByFault)
     if (next !== null || !matchesFilter(group, filter)) continue
     if (lowerCase !== undefined) {
       searchedBytes += getTextBytes(group)
@@ -112,7 +112,7 @@ export async function listRetainedGroups(
   }
   const atOnce = { concurrency: GROUPS_IN_MEMORY }
   const examples = await pMap(
-    [...examplesByError],
+    [...examplesByFault],
     async ([code, refs]) => [code, await pMap(refs, (ref) => loadExample(groups, ref, full), atOnce)] as const,
     { concurrency: 1 },
   )
@@ -255,13 +255,13 @@ function isInRange(version: number | null, { step, last_step: last = step }: Gro
   return step === undefined || (version !== null && version >= step && version <= (last ?? step))
 }
 
-/** Takes at most one example of each format error from a group, so that the examples differ. */
-function collectExamples(group: LoadedGroup, examplesByError: Map<string, ExampleRef[]>): void {
+/** Takes at most one example of each format fault from a group, so that the examples differ. */
+function collectExamples(group: LoadedGroup, examplesByFault: Map<string, ExampleRef[]>): void {
   const seen = new Set<string>()
   for (const [rollout, verdict] of (group.stored.result?.verdicts ?? []).entries()) {
     const fault = verdict.status === 'scored' ? verdict.fault : null
-    const examples = fault === null || seen.has(fault) ? undefined : examplesByError.get(fault)
-    if (fault === null || !examples || examples.length >= EXAMPLES_PER_FORMAT_ERROR) continue
+    const examples = fault === null || seen.has(fault) ? undefined : examplesByFault.get(fault)
+    if (fault === null || !examples || examples.length >= EXAMPLES_PER_FORMAT_FAULT) continue
     seen.add(fault)
     examples.push({ group, rollout })
   }
@@ -329,7 +329,7 @@ async function loadExample(
   groups: GroupRepository,
   { group, rollout }: ExampleRef,
   full: boolean,
-): Promise<FormatErrorExample | undefined> {
+): Promise<FormatFaultExample | undefined> {
   const { ref, stored } = group
   const isWhole = full && getTextBytes(group) <= MAX_FULL_EXAMPLE_BYTES
   const texts = (await groups.getTexts(ref))?.rollouts[rollout]

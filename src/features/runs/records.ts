@@ -281,7 +281,7 @@ export const runRecord = new RecordDeclaration({
   batches: COUNTER,
   groups_since_scored: COUNTER,
   groups_since_signal: COUNTER,
-  format_errors: { ...GROUP_SUMS.format_errors, metric: true, checkpoint: true },
+  format_faults: { ...GROUP_SUMS.format_faults, metric: true, checkpoint: true },
   last_accepted_at: TIMESTAMP,
   last_scored_at: TIMESTAMP,
   last_signal_at: TIMESTAMP,

@@ -142,5 +142,5 @@ function hasWaitingTrainer({ counters }: StoredRun, now: number): boolean {
 
 /** Explains a full buffer whose rollouts are too few for a batch. */
 function explainStuckBuffer(rollouts: number, batchSize: number): string {
-  return `, but their ${rollouts} rollouts are fewer than batch_size (${batchSize}): lower batch_size, request with min_sequences, or raise buffer_max_groups`
+  return `, but their ${rollouts} rollouts are fewer than batch_size (${batchSize}): lower batch_size, request with min_rollouts, or raise buffer_max_groups`
 }

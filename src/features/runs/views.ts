@@ -4,7 +4,7 @@ import type { CurriculumPoint, FrontierEstimate, Run, RunCondition } from '@reas
 import type { RunMark, RunMix } from '@reasoning-gym-server/contract/run-control'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { Engine } from '../../engine/engine.ts'
-import { lengthPercentile, parseFormatErrorCounts } from '../../grading/group-statistics.ts'
+import { lengthPercentile, parseFormatFaultCounts } from '../../grading/group-statistics.ts'
 import { meanOfSum } from '../../grading/statistics.ts'
 import { memoizeByIdentity, shareNextRun } from '../../platform/shared-results.ts'
 import type { FrontierCurriculum } from './curriculum/frontier-curriculum.ts'
@@ -24,7 +24,7 @@ const NO_FRONTIER = { place: null, interval: null, slope: null, cap: null, floor
   null
 >
 
-type CountField = Exclude<keyof ResolvedRun['counters'], 'format_errors'>
+type CountField = Exclude<keyof ResolvedRun['counters'], 'format_faults'>
 
 interface RunViewsDeps {
   runs: Pick<Runs, 'require'>
@@ -181,7 +181,7 @@ function buildRunView(
         masked: count('masked_groups'),
         lone_voter: count('lone_voter_groups'),
       },
-      faults: counters.format_errors,
+      faults: counters.format_faults,
       unscored: count('unscored'),
       substituted_rewards: backlog.groupSizes.substituted ?? 0,
       dumps,
@@ -246,7 +246,7 @@ const buildTaskView = memoizeByIdentity((sums: Record<string, number>): TaskView
     mean_score: meanOfSum(score - skipped_score, scored - skipped_scored),
     mean_reward: meanOfSum(reward, scored),
     signal,
-    faults: parseFormatErrorCounts(sums),
+    faults: parseFormatFaultCounts(sums),
     truncated,
     length_p95: lengthPercentile(sums, 0.95),
     last_at: last_completed_at === undefined ? null : new Date(last_completed_at).toISOString(),

@@ -61,8 +61,8 @@ export const PROCESS_METRICS = {
   },
   rgs_verdicts_total: {
     kind: 'counter',
-    help: 'Verdicts; format_error is the format fault of the completion, code the reason for a missing score',
-    labels: ['task', 'status', 'format_error', 'code'],
+    help: 'Verdicts; format_fault is the format fault of the completion, code the reason for a missing score',
+    labels: ['task', 'status', 'format_fault', 'code'],
   },
   rgs_adapter_samples_total: {
     kind: 'counter',

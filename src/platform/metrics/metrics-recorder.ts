@@ -3,7 +3,7 @@
 import type { AdapterName } from '@reasoning-gym-server/contract/adapter'
 import type { Item } from '@reasoning-gym-server/contract/item'
 import type { Group } from '@reasoning-gym-server/contract/rollout'
-import type { FormatErrorCode, UnscoredCode, Verdict } from '@reasoning-gym-server/contract/verdict'
+import type { FormatFault, UnscoredCode, Verdict } from '@reasoning-gym-server/contract/verdict'
 import { collectDefaultMetrics, type Metric, Registry } from 'prom-client'
 import type { ProcessIdentity } from '../process-state.ts'
 import { createCounter, createHistogram } from './metric-definitions.ts'
@@ -63,20 +63,20 @@ export class MetricsRecorder {
 
   /** Equal verdicts are counted first and recorded together. */
   recordVerdicts(task: string, verdicts: Verdict[]): void {
-    const scored = new Map<FormatErrorCode | '', number>()
+    const scored = new Map<FormatFault | '', number>()
     const unscored = new Map<UnscoredCode, number>()
     for (const verdict of verdicts) {
       if (verdict.status === 'unscored') {
         unscored.set(verdict.code, (unscored.get(verdict.code) ?? 0) + 1)
         continue
       }
-      const formatError = verdict.fault ?? ''
-      scored.set(formatError, (scored.get(formatError) ?? 0) + 1)
+      const formatFault = verdict.fault ?? ''
+      scored.set(formatFault, (scored.get(formatFault) ?? 0) + 1)
       this.#rewards.observe(verdict.reward)
     }
-    for (const [format_error, count] of scored)
-      this.verdicts.inc({ task, status: 'scored', format_error, code: '' }, count)
-    for (const [code, count] of unscored) this.verdicts.inc({ task, status: 'unscored', format_error: '', code }, count)
+    for (const [format_fault, count] of scored)
+      this.verdicts.inc({ task, status: 'scored', format_fault, code: '' }, count)
+    for (const [code, count] of unscored) this.verdicts.inc({ task, status: 'unscored', format_fault: '', code }, count)
   }
 
   /** Completions that came through an adapter. */

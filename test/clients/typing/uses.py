@@ -26,7 +26,7 @@ def train(run: Run) -> None:
         messages = [dict(message) for message in item["messages"]]
         group = run.post(item["id"], [{"completion": str(messages)}], policy_version=0, wait_s=5)
         print(group["status"], group.get("mean_reward"))
-    batch: Batch = run.batch(step=0, min_sequences=1)
+    batch: Batch = run.batch(step=0, min_rollouts=1)
     for rows in batch["groups"]:
         for rollout, verdict in zip(rows["rollouts"], rows["verdicts"]):
             reward: Optional[float] = verdict["reward"]

@@ -146,8 +146,8 @@ describe('the metrics of a batch', () => {
     const lags = VERSIONS.flatMap((version) => (version === null ? [] : [10 - version]))
     return {
       'batch/groups': GROUPS.length,
-      'batch/sequences': scored.length,
-      'batch/trained_sequences': trained.length,
+      'batch/rollouts': scored.length,
+      'batch/trained_rollouts': trained.length,
       'batch/trained_tokens': trained.reduce((sum, { rollout }) => sum + (lengthOf(rollout) ?? 0), 0),
       'reward/mean': mean(rewards),
       'reward/std': Math.sqrt(mean(rewards.map((reward) => (reward - mean(rewards)) ** 2))),

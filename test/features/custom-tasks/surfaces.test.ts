@@ -89,7 +89,7 @@ it('has a page on the dashboard, with its code, its ladder and a form to try an 
   await page.goto(`${url}/#/tasks/${TASK}`)
   await page.getByText('Find the number that is missing from an arithmetic sequence.').waitFor()
   await page.getByText(/your task, code [0-9a-f]{12}/).waitFor()
-  await page.getByText('Level – of 5').waitFor()
+  await page.getByText('Rung – of 5').waitFor()
   await page.getByText('Which number stands for the question mark?').first().waitFor()
   expect(await watched.findings()).toEqual([])
   expect(watched.troubles).toEqual([])

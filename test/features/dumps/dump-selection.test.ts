@@ -4,7 +4,7 @@ import type { Verdict } from '@reasoning-gym-server/contract/verdict'
 import { expect, it } from 'vitest'
 import { type DumpRules, selectDumpKinds } from '../../../src/features/dumps/dump-record.ts'
 import { gradeGroup, measureRollout } from '../../../src/grading/group-advantages.ts'
-import { formatErrorVerdict, unscoredVerdict } from '../../../src/grading/verdict.ts'
+import { formatFaultVerdict, unscoredVerdict } from '../../../src/grading/verdict.ts'
 
 const scored = (score: number): Verdict => ({
   status: 'scored',
@@ -36,7 +36,7 @@ it('the reward counts, not the score: what a penalty takes away is not above the
 it('a group that a length penalty made all zero is not failed (fault 14 of the original)', () => {
   const long = [{ length_tokens: 100 }, { length_tokens: 200 }]
   expect(kinds({}, [scored(1), scored(0.5)], long)).toEqual([])
-  expect(kinds({}, [scored(0), formatErrorVerdict('no_answer')], long)).toEqual(['failed'])
+  expect(kinds({}, [scored(0), formatFaultVerdict('no_answer')], long)).toEqual(['failed'])
 })
 
 it('short and unscored rollouts decide nothing', () => {

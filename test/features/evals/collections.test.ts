@@ -130,7 +130,7 @@ it('pauses while the buffer is full, and goes on when the trainer has taken a ba
       () => world.call('POST', '/runs/slow/batches', { step }, { prefer: 'wait=2' }),
       ({ status }) => status === 200,
     )
-    delivered += batch.body.sequences
+    delivered += batch.body.rollouts
     await world.call('POST', `/runs/slow/batches/${step}/ack`, {})
   }
   expect((await done).result).toMatchObject({ groups: 8, scored: 8, destinations: { buffered: 8 } })

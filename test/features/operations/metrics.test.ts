@@ -59,8 +59,8 @@ it('each process counts its own work, and the sum over processes is the whole', 
     after.map((reading, k) => sum(reading, name, labels) - sum(before[k] ?? reading, name, labels))
   const scored = { task: 'leg_counting', status: 'scored' }
   expect(growth('rgs_items_handed_out_total')).toEqual([3, 6])
-  expect(growth('rgs_verdicts_total', { ...scored, format_error: '' })).toEqual([1, 2])
-  expect(growth('rgs_verdicts_total', { ...scored, format_error: 'no_answer' })).toEqual([1, 2])
+  expect(growth('rgs_verdicts_total', { ...scored, format_fault: '' })).toEqual([1, 2])
+  expect(growth('rgs_verdicts_total', { ...scored, format_fault: 'no_answer' })).toEqual([1, 2])
   expect(growth('rgs_reward_bucket', { le: '0' })).toEqual([1, 2])
   expect(growth('rgs_reward_bucket', { le: '1' })).toEqual([2, 4])
   expect(growth('rgs_reward_count')).toEqual([2, 4])

@@ -107,7 +107,7 @@ describe('the same rollouts after a rewind give the same items and figures as in
     for (let step = 3; step < 5; step++) await train(back, step, 'lost', node)
     const { items } = (await node.call('POST', '/items', { run: back, count: 2 })).body
     await post(back, items[0], { group_id: 'queue-0' }, 'lost')
-    await node.call('POST', `/runs/${back}/batches`, { step: 5, min_sequences: 1 })
+    await node.call('POST', `/runs/${back}/batches`, { step: 5, min_rollouts: 1 })
     await post(back, items[1], { group_id: 'queue-1' }, 'lost', node)
 
     const rewound = await rewind(back, 2, {}, node)

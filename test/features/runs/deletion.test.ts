@@ -355,7 +355,7 @@ describe('work in flight for a run that is gone', () => {
         outcomes: new OutcomeBuilder(world.features.tasks.cards, log),
         audits,
       }),
-      afterCompletion: createCompletionEffects({ recorder, audits, formatErrors: unused, itemQueue, frontier, log }),
+      afterCompletion: createCompletionEffects({ recorder, audits, formatFaults: unused, itemQueue, frontier, log }),
     })
     expect(await groups.getQueued(ref)).toBeDefined()
     await score(ref, { attempt: 1, isLastAttempt: true })

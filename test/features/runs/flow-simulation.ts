@@ -34,7 +34,7 @@ export function simulateFlow(params: QueueParams) {
   const [first, last] = [queue.samples.at(-1 - MEASURED_BATCHES), queue.samples.at(-1)]
   if (!first || !last) throw new Error('there are more batches')
   const settings = resolveSettings({ max_groups_ahead: params.maxAhead })
-  const counters = { ...last, format_errors: {}, last_accepted_at: last.at }
+  const counters = { ...last, format_faults: {}, last_accepted_at: last.at }
   const lags = queue.lags.slice(-MEASURED_BATCHES).flat()
   return {
     flow: computeFlow(first, { counters, settings } as unknown as Parameters<typeof computeFlow>[1], last.at),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { FormatErrorLogger } from '../../../src/features/rollouts/completion-effects.ts'
+import { FormatFaultLogger } from '../../../src/features/rollouts/completion-effects.ts'
 import { createLogger } from '../../../src/platform/log.ts'
 import { openWorld, until, type World } from '../../world.ts'
 import { aboutItem, ids, postGroups, right } from '../dumps/dumping.ts'
@@ -158,7 +158,7 @@ it('a curriculum that moves says from where to where', async () => {
 
 it('format faults are counted, one line a run', () => {
   const out: Line[] = []
-  const faults = new FormatErrorLogger(createLogger('info', 'x', { write: (line) => out.push(JSON.parse(line)) }))
+  const faults = new FormatFaultLogger(createLogger('info', 'x', { write: (line) => out.push(JSON.parse(line)) }))
   const verdict = (fault: 'no_answer' | 'many_answers' | null) =>
     ({
       status: 'scored',

@@ -26,7 +26,7 @@ function makeCard(config: object, hardened: number) {
     guess_floor_stderr: { upstream: 0.03, hardened: 0.03 },
     best_guess: { upstream: '"1"', hardened: '"1"' },
     lookup_floor: FLOORS,
-    learnt_floor: null,
+    learned_floor: null,
     prior: 0.1,
     distinct_in_1000: 1000,
     best_attainable: { upstream: 1, hardened: 1 },

@@ -22,6 +22,7 @@ import {
   compareTasks,
   getMean,
   listDifficulties,
+  omitIgnoredSettings,
   parseRunNames,
   sumFaults,
   summarizeLatest,
@@ -183,7 +184,7 @@ function buildCharts(runs) {
 
 function Settings({ runs }) {
   const [shown, setShown] = useQueryField('settings', 'differing')
-  const rows = compareSettings(runs.map(({ run }) => run.settings))
+  const rows = compareSettings(runs.map(({ run }) => omitIgnoredSettings(run.settings)))
   const differing = rows.filter(({ differs }) => differs)
   const visible = shown === 'all' ? rows : differing
   const columns = [

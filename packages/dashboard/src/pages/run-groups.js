@@ -9,7 +9,7 @@ import { describeSearch, FilterSelect, Reader, SearchField, usePages } from '../
 
 const PAGE_SIZE = 25
 const REFRESH_INTERVAL_MS = 3000
-const FORMAT_ERRORS = [
+const FORMAT_FAULTS = [
   'no_answer',
   'many_answers',
   'unclosed_answer',
@@ -69,7 +69,7 @@ export function RunGroups({ run, path, id }) {
   return html`<${Panel} title="Groups">
     <div class="filters tight">
       <${FilterSelect} label="Task" value=${fields.task[0]} any="any" options=${Object.keys(run.tasks).toSorted()} onChange=${fields.task[1]} />
-      <${FilterSelect} label="Format fault" value=${fields.fault[0]} any="any" options=${FORMAT_ERRORS} nameOf=${humanize} onChange=${fields.fault[1]} />
+      <${FilterSelect} label="Format fault" value=${fields.fault[0]} any="any" options=${FORMAT_FAULTS} nameOf=${humanize} onChange=${fields.fault[1]} />
       <${FilterSelect} label="Destination" value=${fields.destination[0]} any="any" options=${Object.keys(DESTINATION_TONES)} nameOf=${humanize} onChange=${fields.destination[1]} />
       <label>Step<input inputmode="numeric" value=${fields.step[0]} onChange=${setStep} placeholder="any, or 5-8" /></label>
       <${FilterSelect} label="Order" value=${fields.sort[0]} options=${ORDERS} onChange=${fields.sort[1]} />

@@ -63,7 +63,7 @@ function Ladder({ task, rung, onRung, onNext }) {
   return html`<div class="ladder">
     <div class="row">
       <label>
-        <span>Level ${rung === null ? '–' : rung + 1} of ${task.rungs}: <output>${at}</output></span>
+        <span>Rung ${rung === null ? '–' : rung + 1} of ${task.rungs}: <output>${at}</output></span>
         <input type="range" min="0" max=${task.rungs - 1} step="1" value=${rung ?? 0} onInput=${({ target }) => onRung(Number(target.value))} />
       </label>
       <button type="button" disabled=${rung === null} onClick=${() => onRung(null)}>Defaults</button>

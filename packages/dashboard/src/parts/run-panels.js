@@ -4,6 +4,7 @@ import { NeedsRole } from '../caller.js'
 import { useResource } from '../data-hooks.js'
 import { formatBytes, formatCount, formatPercent, humanize, pluralize } from '../format.js'
 import { html, useState } from '../html.js'
+import { omitIgnoredSettings } from '../run-facts.js'
 import { Bar } from './bars.js'
 import { Chip, EmptyState, ErrorMessage, Loading, Panel, RelativeTime } from './common.js'
 import { DataTable } from './table.js'
@@ -108,10 +109,10 @@ export function NotesPanel({ run: { run, settings }, path }) {
   <//>`
 }
 
-/** The effective settings of a run. */
+/** The settings that have an effect on a run. */
 export function SettingsPanel({ settings }) {
   const rank = (name) => (PINNED_SETTINGS.includes(name) ? PINNED_SETTINGS.indexOf(name) : PINNED_SETTINGS.length)
-  const entries = Object.entries(settings).toSorted(([a], [b]) => rank(a) - rank(b))
+  const entries = Object.entries(omitIgnoredSettings(settings)).toSorted(([a], [b]) => rank(a) - rank(b))
   return html`<dl class="pairs settings">
     ${entries.map(([name, value]) => html`<dt><code>${name}</code></dt><dd>${formatValue(value)}</dd>`)}
   </dl>`

@@ -17,7 +17,7 @@ export type RungFigures = Pick<
   | 'guess_floor'
   | 'guess_floor_stderr'
   | 'lookup_floor'
-  | 'learnt_floor'
+  | 'learned_floor'
   | 'best_attainable'
   | 'distinct_in_1000'
   | 'make_ms'
@@ -115,7 +115,7 @@ export const RUNG_CHECKS: Readonly<Record<string, RungCheck>> = {
     value: ({ figures }, scoring) =>
       figures &&
       figures.best_attainable[scoring] -
-        Math.max(figures.guess_floor[scoring], figures.lookup_floor[scoring], figures.learnt_floor?.[scoring] ?? 0),
+        Math.max(figures.guess_floor[scoring], figures.lookup_floor[scoring], figures.learned_floor?.[scoring] ?? 0),
     remediation: 'Train on harder rungs, or leave the task out with the preset "clean".',
   },
   'statistical.variance_bound': {

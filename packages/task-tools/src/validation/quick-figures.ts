@@ -60,7 +60,7 @@ export async function measureFigures(
       (scoring) => Math.sqrt((floor[scoring] * (1 - floor[scoring])) / items.length) + 1 / ITEMS,
     ),
     lookup_floor: each((scoring) => neighbors[scoring] / items.length),
-    learnt_floor: null,
+    learned_floor: null,
     best_attainable: each((scoring) => own[scoring] / items.length),
     distinct_in_1000: Math.round((1000 * new Set(items.map(({ question }) => question)).size) / items.length),
     make_ms: makeMs,

@@ -93,7 +93,7 @@ function computeStatistics(items: SampledEvalItem[]): EvalStatistics {
   const verdicts = items.flatMap((item) => item.verdicts)
   const received = verdicts.filter((verdict) => verdict !== null)
   const scored = received.filter((verdict) => verdict.score !== null)
-  const formatErrors = scored.flatMap(({ fault }) => fault ?? [])
+  const formatFaults = scored.flatMap(({ fault }) => fault ?? [])
   const lengths = received.flatMap(({ length_tokens }) => length_tokens ?? [])
   const fractionOfScored = (count: number) => (scored.length === 0 ? null : count / scored.length)
   const sum = scored.reduce((total, { score }) => total + (score ?? 0), 0)
@@ -101,9 +101,9 @@ function computeStatistics(items: SampledEvalItem[]): EvalStatistics {
     ...computeMeans(items),
     mean_score_failures_wrong: verdicts.length === 0 ? null : sum / verdicts.length,
     ...computeRates(items),
-    format_faults: fractionOfScored(formatErrors.length),
+    format_faults: fractionOfScored(formatFaults.length),
     faults: Object.fromEntries(
-      [...Map.groupBy(formatErrors, (name) => name)].map(([name, some]) => [name, some.length]),
+      [...Map.groupBy(formatFaults, (name) => name)].map(([name, some]) => [name, some.length]),
     ),
     n: verdicts.length,
     items: items.length,

@@ -3,7 +3,7 @@
 import { promisify } from 'node:util'
 import { deflateRaw, inflateRawSync } from 'node:zlib'
 import { Message } from '@reasoning-gym-server/contract/rollout'
-import { FormatErrorCode, UnscoredCode, type Verdict } from '@reasoning-gym-server/contract/verdict'
+import { FormatFault, UnscoredCode, type Verdict } from '@reasoning-gym-server/contract/verdict'
 import { z } from 'zod'
 import type { Grader, GradingRules } from '../../../grading/grader.ts'
 import { applyFinishReason, readOutput, type Submission } from '../../../grading/submission.ts'
@@ -48,7 +48,7 @@ export type SampleOutput = z.infer<typeof SampleOutput>
 export const StoredSampleVerdict = z.strictObject({
   score: z.number().nullable(),
   answer: z.string().nullable(),
-  fault: FormatErrorCode.nullable(),
+  fault: FormatFault.nullable(),
   code: UnscoredCode.optional(),
   detail: z.string().optional(),
   finish_reason: z.string().nullable(),

@@ -76,8 +76,8 @@ describe('a run goes on elsewhere as it would have gone on here', () => {
     )
   })
 
-  it('where the sampling follows the model: what was drawn before it learnt more stays drawn', async () => {
-    const [run, tasks] = ['learnt', ['chain_sum', 'gcd', 'leg_counting']]
+  it('where the sampling follows the model: what was drawn before it learned more stays drawn', async () => {
+    const [run, tasks] = ['learned', ['chain_sum', 'gcd', 'leg_counting']]
     await world.call('PUT', `/runs/${run}`, { tasks, sampling: 'learnability', min_trained_tokens: 0 })
     const first = await items(world, run, 20)
     const created = await world.features.runs.runs.require(run)
@@ -198,7 +198,7 @@ describe('what cannot be restored', () => {
       body: { code: 'unknown_task' },
     })
     // Fields that the run itself has, and what no script could count with, would break the run for good.
-    for (const counters of [{ epoch: 7 }, { settings: 1 }, { groups: 0.5 }, { format_errors: { '\udb17': 1 } }]) {
+    for (const counters of [{ epoch: 7 }, { settings: 1 }, { groups: 0.5 }, { format_faults: { '\udb17': 1 } }]) {
       expect(await put({ ...checkpoint, counters })).toMatchObject({ body: { code: 'invalid_request' } })
     }
     // No Unicode text: it could be shown to nobody.

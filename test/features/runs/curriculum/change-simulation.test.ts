@@ -17,7 +17,7 @@ it.each<[ScenarioName, { followed: number; regret: number }]>([
   ['jump up', { followed: 5, regret: 0.19 }],
   ['jump down', { followed: 5, regret: 0.19 }],
   ['collapse and back', { followed: 5, regret: 0.35 }],
-  ['format learnt at once', { followed: 5, regret: 0.4 }],
+  ['format learned at once', { followed: 5, regret: 0.4 }],
 ])('follows %s in a few groups, and knows how well it knows the place', (name, limits) => {
   const { followed, regret, coverage } = simulate(name)
   expect(followed).toBeLessThanOrEqual(limits.followed)

@@ -103,7 +103,7 @@ export const SCENARIOS = {
   '0.35 to 0.6': jump(0.35, 0.6),
   'collapse and back': (progress, slope) =>
     progress > 0.3 && progress < 0.5 ? { solve: () => 0 } : at(0.65)(progress, slope),
-  'format learnt at once': (progress, slope) => ({
+  'format learned at once': (progress, slope) => ({
     ...at(0.7)(progress, slope),
     ...(progress < 0.5 && { untagged: 0.92 }),
   }),

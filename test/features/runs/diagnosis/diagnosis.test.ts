@@ -18,7 +18,7 @@ import {
 const NOTHING = { count: 0, sum: 0 }
 let clock = 0
 
-/** A group on a question of its own whose rollouts give these answers; null is a format error. */
+/** A group on a question of its own whose rollouts give these answers; null is a format fault. */
 function outcome(answers: (string | null)[], fields: Partial<GroupOutcome> = {}): GroupOutcome {
   const about = {
     status: 'scored',
@@ -85,7 +85,7 @@ it('entropy is that of the answers: within groups, and over questions', () => {
   const { group_entropy, answer_entropy, constant_groups, top_answer, groups: count } = diagnose(groups)
   expect(group_entropy).toBeCloseTo(1 / 3)
   expect(answer_entropy).toBeCloseTo(-(0.4 * Math.log2(0.4) + 3 * 0.2 * Math.log2(0.2)))
-  expect(constant_groups).toBeCloseTo(1 / 3) // format errors differ from an answer
+  expect(constant_groups).toBeCloseTo(1 / 3) // format faults differ from an answer
   expect(top_answer).toEqual({ text: 'c', share: 0.4 })
   expect(count).toBe(3)
   expect(diagnose([outcome(repeat(8, String))]).answer_entropy).toBeCloseTo(3) // beyond the answers that are counted by hash

@@ -172,7 +172,7 @@ describe('what does not come back', () => {
     }
     const train = async () => {
       for (let step = 0; handedOut < enough; ) {
-        const ask = { step, min_sequences: 1 }
+        const ask = { step, min_rollouts: 1 }
         const { status, body } = await world.call('POST', `/runs/${run}/batches`, ask, { prefer: 'wait=1' })
         if (status !== 200) continue
         delivered += body.totals.groups // more than are acknowledged by now, so that the bound is not overtaken here

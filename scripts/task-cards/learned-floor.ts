@@ -1,5 +1,5 @@
 /**
- * The learnt floor: what a linear model of words, symbols and counts earns on unseen questions after 400 items. It finds
+ * The learned floor: what a linear model of words, symbols and counts earns on unseen questions after 400 items. It finds
  * rules that no list of guesses contains, such as that the last gate of a circuit mostly decides its output.
  */
 import type { HardenedItem } from '../../src/grading/hardened-item.ts'
@@ -15,7 +15,7 @@ const MIN_UNSEEN = 50
 const MIN_REPEATED = 0.05
 
 /** Returns undefined if the answers hardly repeat, or the questions hardly differ. */
-export async function measureLearntFloor(
+export async function measureLearnedFloor(
   items: readonly HardenedItem[],
   findAnswer: (item: HardenedItem) => string | undefined,
 ): Promise<Record<Scoring, GuessFloor> | undefined> {

@@ -1,6 +1,6 @@
 import { seededRandom } from '@reasoning-gym-server/task-tools/seeded-random'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { measureLearntFloor } from '../../../scripts/task-cards/learnt-floor.ts'
+import { measureLearnedFloor } from '../../../scripts/task-cards/learned-floor.ts'
 import { fitBestModel } from '../../../scripts/task-cards/linear-models.ts'
 import { PythonEngine } from '../../../src/engine/python-engine.ts'
 import { Ladders } from '../../../src/features/tasks/ladders.ts'
@@ -30,8 +30,8 @@ it('the floor of circuit_logic knows that one gate mostly decides the output', a
   const items = await makeHardenedItems(engine, 'circuit_logic', {}, positions)
   const byLastGate = items.filter(({ question, entry }) => answerByLastGate(question) === entry.answer)
   expect(byLastGate.length / items.length).toBeGreaterThan(0.8)
-  const learnt = await measureLearntFloor(items, ({ entry }) => entry.answer ?? undefined)
-  expect(learnt?.hardened.mean).toBeGreaterThan(0.75)
+  const learned = await measureLearnedFloor(items, ({ entry }) => entry.answer ?? undefined)
+  expect(learned?.hardened.mean).toBeGreaterThan(0.75)
   const card = new TaskCards(new Ladders()).defaults('circuit_logic')
   expect(card?.guess_floor.hardened).toBeGreaterThan(0.8)
 })
@@ -48,7 +48,7 @@ it('a model of answers by chance earns what the most common answer earns', () =>
   expect(right.length).toBeLessThan(640)
 })
 
-it('there is no learnt floor where answers hardly repeat or all questions are known', async () => {
+it('there is no learned floor where answers hardly repeat or all questions are known', async () => {
   const item = (k: number, answer: string): HardenedItem => ({
     question: `Question ${k}`,
     entry: { question: `Question ${k}`, answer, metadata: {} },
@@ -58,7 +58,7 @@ it('there is no learnt floor where answers hardly repeat or all questions are kn
     score: async (answers) => answers.map(() => 0),
     scoreUpstream: async (answers) => answers.map(() => 0),
   })
-  const measure = (items: HardenedItem[]) => measureLearntFloor(items, ({ entry }) => entry.answer ?? undefined)
+  const measure = (items: HardenedItem[]) => measureLearnedFloor(items, ({ entry }) => entry.answer ?? undefined)
   expect(await measure(Array.from({ length: 200 }, (_, k) => item(k, String(k))))).toBeUndefined()
   expect(await measure(Array.from({ length: 200 }, (_, k) => item(k % 10, String(k % 3))))).toBeUndefined()
 })
