@@ -8,12 +8,12 @@ import { CHECKPOINT_VERSION, Checkpoint, DiscardedCounts } from '../src/features
 import { parseCheckpoint } from '../src/features/runs/checkpoint/parse-document.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
+import { LARGE_BODY_LIMIT_BYTES } from '../src/http/bodies/request-bodies.ts'
 import { formatIssueMessage } from '../src/http/errors/field-errors.ts'
 import { formatEntityTag, IfMatchHeaders } from '../src/http/request-headers.ts'
 import { formatJsonPieces, sendJsonPieces } from '../src/http/streamed-responses.ts'
 import { createValidationError, withParserInHandler } from '../src/http/validation.ts'
 
-const CHECKPOINT_BODY_BYTES = 64 * 1024 * 1024
 const Params = z.strictObject({ run: RunName })
 
 export function addCheckpointRoutes(app: App, { checkpoints, views }: RunsFeature): void {
@@ -40,7 +40,7 @@ export function addCheckpointRoutes(app: App, { checkpoints, views }: RunsFeatur
     '/runs/:run/checkpoint',
     {
       config: { access: 'trainers', ignoresBodyRun: true },
-      bodyLimit: CHECKPOINT_BODY_BYTES,
+      bodyLimit: LARGE_BODY_LIMIT_BYTES,
       preValidation: refuseOtherVersion,
       schema: {
         operationId: 'restoreCheckpoint',

@@ -7,10 +7,10 @@ import { ItemId } from '@reasoning-gym-server/contract/item-id'
 import { z } from 'zod'
 import type { EvalsFeature } from '../src/features/evals/index.ts'
 import type { App } from '../src/http/app.ts'
+import { LARGE_BODY_LIMIT_BYTES } from '../src/http/bodies/request-bodies.ts'
 
 const EvalParams = z.strictObject({ id: EvalId })
 
-const COMPLETIONS_BODY_BYTES = 64 * 1024 * 1024
 const MAX_COMPLETIONS = 4096
 const MAX_ITEMS = 200_000
 
@@ -85,7 +85,7 @@ export function addEvalCompletionRoutes(app: App, { evals }: EvalsFeature): void
   app.post(
     '/eval/:id/completions',
     {
-      bodyLimit: COMPLETIONS_BODY_BYTES,
+      bodyLimit: LARGE_BODY_LIMIT_BYTES,
       config: { access: 'evaluators' },
       schema: {
         operationId: 'submitEvalCompletions',

@@ -5,10 +5,9 @@ import { DEFAULT_RUN, Group, GroupId, GroupSubmission, RunName } from '@reasonin
 import { z } from 'zod'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { App } from '../src/http/app.ts'
+import { LARGE_BODY_LIMIT_BYTES } from '../src/http/bodies/request-bodies.ts'
 import { ifMatchHeader, parsePreferWaitMs } from '../src/http/request-headers.ts'
 import { uncheckedSerializer } from '../src/http/validation.ts'
-
-const ROLLOUTS_BODY_BYTES = 64 * 1024 * 1024
 
 /** Smaller bodies are read even if the buffer is full, because they may repeat a known group. */
 const EARLY_REJECT_MIN_BYTES = 64 * 1024
@@ -62,7 +61,7 @@ export function addRolloutRoutes(app: App, { submission }: RolloutsFeature): voi
     {
       config: { access: 'trainers', defaultRun: DEFAULT_RUN },
       serializerCompiler: uncheckedSerializer,
-      bodyLimit: ROLLOUTS_BODY_BYTES,
+      bodyLimit: LARGE_BODY_LIMIT_BYTES,
       onRequest: async ({ query, headers }) => {
         const { data: run } = RunName.safeParse((query as { run?: unknown }).run) // not validated yet
         const bytes = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY)

@@ -2,9 +2,8 @@
 import { parsePlainScoreRequest, ScoreRequest, ScoreResponse } from '@reasoning-gym-server/contract/score'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { App } from '../src/http/app.ts'
+import { LARGE_BODY_LIMIT_BYTES } from '../src/http/bodies/request-bodies.ts'
 import { uncheckedSerializer, withFastParser } from '../src/http/validation.ts'
-
-const SCORE_BODY_BYTES = 64 * 1024 * 1024
 
 export const ScoreBody = withFastParser(ScoreRequest, parsePlainScoreRequest)
 
@@ -14,7 +13,7 @@ export function addScoreRoutes(app: App, { scoring }: RolloutsFeature): void {
     {
       config: { access: 'scorers', writesRedis: false },
       serializerCompiler: uncheckedSerializer,
-      bodyLimit: SCORE_BODY_BYTES,
+      bodyLimit: LARGE_BODY_LIMIT_BYTES,
       schema: {
         operationId: 'scoreCompletions',
         tags: ['scoring'],

@@ -10,7 +10,7 @@ import { authorization } from './auth/authorization.ts'
 import type { KeyRing } from './auth/key-ring.ts'
 import { revokedKeys } from './auth/revoked-keys.ts'
 import { largeReplies } from './bodies/large-replies.ts'
-import { requestBodies } from './bodies/request-bodies.ts'
+import { DEFAULT_BODY_LIMIT_BYTES, requestBodies } from './bodies/request-bodies.ts'
 import { compression } from './compression.ts'
 import { connectionLimit } from './connections/connection-limit.ts'
 import { buildTimeoutOptions, DEFAULT_HTTP_TIMEOUTS, type HttpTimeouts } from './connections/http-timeouts.ts'
@@ -33,7 +33,6 @@ import { type RateLimiter, rateLimit } from './rate-limit.ts'
 import { replicatedWrites } from './replicated-writes.ts'
 import { schemaController, validation } from './validation.ts'
 
-const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
 /** An item ID in the URL has up to 2,048 characters, each of which may be percent-encoded. */
 const MAX_PARAM_CHARS = 16_384
 

@@ -16,9 +16,9 @@ import { createListenError } from './bootstrap/startup-report.ts'
 import { composeApi } from './compose.ts'
 import { createApp } from './create-app.ts'
 import { resolveListenAddress } from './listening-sockets.ts'
-import { requireEngineVersionClaim, requireRedis, requireStorageFormat } from './redis-checks.ts'
 import { closeOnShutdown, runChildMain } from './run-main.ts'
 import { startWorker } from './start-worker.ts'
+import { requireEngineVersionClaim, requireRedis, requireStorageFormat } from './storage-checks.ts'
 
 await runChildMain(async () => {
   const config = readConfig()

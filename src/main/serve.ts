@@ -118,7 +118,7 @@ async function openScreen(): Promise<StartupScreen> {
   return new StartupScreen()
 }
 async function requireReachable(redis: { url: string; tls: RedisTls | undefined }, log: Logger): Promise<void> {
-  const { requireRedis } = await import('./redis-checks.ts')
+  const { requireRedis } = await import('./storage-checks.ts')
   await requireRedis(redis, log)
 }
 

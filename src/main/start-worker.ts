@@ -8,7 +8,7 @@ import { type JobActivity, type JobWorkers, startWatchedWorkers } from '../platf
 import { translateRedisError } from '../platform/redis/redis-errors.ts'
 import { errorMessage, throttledLog } from '../platform/throttled-log.ts'
 import { ALL_JOBS, type WorkerService } from './compose.ts'
-import { restampStorageFormat } from './redis-checks.ts'
+import { restampStorageFormat } from './storage-checks.ts'
 
 /** What BullMQ says when a busy worker loses the lock of a job, which another worker then repeats. */
 const LOST_LOCK = /could not renew lock|lock mismatch|missing lock|job stalled/i

@@ -8,9 +8,9 @@ import { releaseStartupMemory } from '../platform/startup-memory.ts'
 import { startTelemetry } from '../platform/telemetry/telemetry.ts'
 import { ensurePythonEnvironment } from './bootstrap/python/python-environment.ts'
 import { composeWorker } from './compose.ts'
-import { requireEngineVersionClaim, requireRedis, requireStorageFormat } from './redis-checks.ts'
 import { closeOnShutdown, runChildMain } from './run-main.ts'
 import { startWorker } from './start-worker.ts'
+import { requireEngineVersionClaim, requireRedis, requireStorageFormat } from './storage-checks.ts'
 
 await runChildMain(async () => {
   const config = readConfig()

@@ -7,6 +7,7 @@ import http.client
 import json
 import ssl
 import time
+from random import Random
 from typing import Any, List, Mapping, Optional
 
 from ._errors import Problem, RunLost, Unreachable
@@ -19,6 +20,12 @@ _BATCH_WAIT_S = 30.0  # wait of one request for a batch
 _POLL_PAUSE_S = 0.05  # pause between two requests that wait on the server
 _WARN_AFTER_S = 5.0  # time of retries after which a warning is logged
 _ROUND_UP_S = 0.1  # the server waits whole seconds; rounding up by this much saves requests
+
+
+def _pause_s(failures: int, retry_after: Optional[float], random: Random) -> float:
+    """Seconds until the next attempt: twice as long after each failure, and never before the time that the server names."""
+    pause = random.uniform(0.5, 1) * min(_PAUSE_MOST_S, _PAUSE_S * 2 ** min(failures, 10))
+    return max(pause, (retry_after or 0) + random.uniform(0, _PAUSE_S))
 
 
 class _Answer:

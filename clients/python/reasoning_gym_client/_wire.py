@@ -21,8 +21,8 @@ from . import _retry
 from ._codec import _plain, _query
 from ._env import VERSION, environment_key
 from ._errors import ReasoningGymError, Unreachable
-from ._retry import _AGAIN, _POLL_PAUSE_S, _ROUND_UP_S, _PAUSE_MOST_S, _PAUSE_S, _WAIT_MOST_S, _Answer
-from ._retry import _is_passing_conflict, _is_something_else, _problem
+from ._retry import _AGAIN, _POLL_PAUSE_S, _ROUND_UP_S, _WAIT_MOST_S, _Answer
+from ._retry import _is_passing_conflict, _is_something_else, _pause_s, _problem
 
 
 log = logging.getLogger("reasoning_gym_client")
@@ -158,8 +158,7 @@ class _Attempts:
     def _pause(self, failure: ReasoningGymError, retry_after: Optional[float]) -> float:
         wire = self.wire
         until = self.began + min(wire.retry_for_s if wire.answered else wire.connect_for_s, self.longest)
-        pause: float = wire.random.uniform(0.5, 1) * min(_PAUSE_MOST_S, _PAUSE_S * 2 ** min(self.failures, 10))
-        pause = max(pause, (retry_after or 0) + wire.random.uniform(0, _PAUSE_S))
+        pause = _pause_s(self.failures, retry_after, wire.random)
         self.failures += 1
         if time.monotonic() + pause > until:
             raise failure

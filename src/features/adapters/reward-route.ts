@@ -9,6 +9,7 @@ import { RunName } from '@reasoning-gym-server/contract/rollout'
 import type { FeedbackLevel } from '@reasoning-gym-server/contract/verdict'
 import { z } from 'zod'
 import type { App } from '../../http/app.ts'
+import { LARGE_BODY_LIMIT_BYTES } from '../../http/bodies/request-bodies.ts'
 import { IfMatchHeaders } from '../../http/request-headers.ts'
 import { withFastParser } from '../../http/validation.ts'
 import type { SampleScoring } from './sample-scoring.ts'
@@ -90,8 +91,6 @@ export const RewardUrlQuery = skipEmptyQuery(
 )
 export type RewardUrlQuery = z.infer<typeof RewardUrlQuery>
 
-export const REWARD_BODY_BYTES = 64 * 1024 * 1024
-
 const NoParams = z.strictObject({})
 const RunParams = z.strictObject({
   run: RunName.describe('Run whose settings apply and whose groups the samples join. It must exist: PUT it first.'),
@@ -117,7 +116,7 @@ export function addRewardRoutes<Body, Query>(
       url,
       {
         config: { access: inRun ? 'trainers' : 'scorers' },
-        bodyLimit: REWARD_BODY_BYTES,
+        bodyLimit: LARGE_BODY_LIMIT_BYTES,
         schema: buildSchema(wire, inRun, isConditional),
       },
       async (request, reply) => {

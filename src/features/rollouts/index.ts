@@ -9,7 +9,6 @@ import type { ItemsFeature } from '../items/index.ts'
 import type { RunsFeature } from '../runs/index.ts'
 import type { TasksFeature } from '../tasks/index.ts'
 import { AuditScoring } from './audit-scoring.ts'
-import { BufferCapacity } from './buffer-capacity.ts'
 import {
   createCompletionEffects,
   createCompletionRecording,
@@ -27,6 +26,7 @@ import { getRetainedGroup, listRetainedGroups, type RetainedGroupsQuery } from '
 import { RolloutScoring } from './rollout-scoring.ts'
 import { RolloutSubmission } from './rollout-submission.ts'
 import { createScoreGroupProcessor } from './score-group.ts'
+import { ServerBuffer } from './server-buffer.ts'
 
 interface RolloutsDeps {
   engine: Engine
@@ -53,7 +53,7 @@ export function createRollouts(platform: Platform, deps: RolloutsDeps) {
     groups,
     grader,
     enqueue: createGroupQueue(producer),
-    capacity: new BufferCapacity(redis, keys, config.BUFFER_MAX_BYTES),
+    capacity: new ServerBuffer(redis, keys, config.BUFFER_MAX_BYTES),
     notifications,
     tracing,
     onEnqueueError: (err) =>

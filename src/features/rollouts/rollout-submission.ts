@@ -15,12 +15,12 @@ import { runContendedError, runRestoredError } from '../runs/errors.ts'
 import type { Runs } from '../runs/runs.ts'
 import { positionOfSeed } from '../runs/sequence/sequence.ts'
 import type { ResolvedRun } from '../runs/types.ts'
-import type { BufferCapacity } from './buffer-capacity.ts'
 import { detachPayloadBuffers, packGroup, type SubmittedGroup } from './group-payload.ts'
 import type { EnqueueGroup } from './jobs.ts'
 import { formatGroupPath, type GroupRef } from './records.ts'
 import type { AcceptGroupParams, GroupRepository } from './repository.ts'
 import { createUnknownGroupError } from './retained-groups.ts'
+import type { ServerBuffer } from './server-buffer.ts'
 
 interface RolloutSubmissionDeps {
   runs: Runs
@@ -28,7 +28,7 @@ interface RolloutSubmissionDeps {
   groups: GroupRepository
   grader: Pick<Grader, 'isNative'>
   enqueue: EnqueueGroup
-  capacity: BufferCapacity
+  capacity: ServerBuffer
   notifications: Notifications
   tracing: Pick<Tracing, 'getTraceparent'>
   onEnqueueError: (error: unknown) => void

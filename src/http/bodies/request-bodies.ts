@@ -9,6 +9,11 @@ import type { TransferSlots } from '../../platform/transfer-slots.ts'
 import { requestDecompression } from '../compression.ts'
 import { jsonBodyParser } from './json-body-parser.ts'
 
+/** Of a request whose route sets no limit. */
+export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
+/** Of requests with many completions, or with a checkpoint. */
+export const LARGE_BODY_LIMIT_BYTES = 64 * 1024 * 1024
+
 export const requestBodies = fastifyPlugin<{ slots: TransferSlots }>(
   async (app, { slots }) => {
     app.decorateRequest('bodySlots', { getter: () => slots })

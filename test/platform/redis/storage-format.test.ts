@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { claimStorageFormat, STORAGE_FORMAT } from '../../../src/main/redis-checks.ts'
+import { claimStorageFormat, STORAGE_FORMAT } from '../../../src/main/storage-checks.ts'
 import { connectForRequests, waitUntilReady } from '../../../src/platform/redis/connect.ts'
 import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
 

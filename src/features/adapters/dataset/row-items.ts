@@ -7,12 +7,12 @@ import { isAnswerable } from '@reasoning-gym-server/scorers/corrections/correcti
 import { type EvalQuestions, hashQuestion, shortenQuestionHash } from '../../items/eval-questions.ts'
 import { type Items, type ItemWithEntry, isSeedFailure } from '../../items/items.ts'
 import type { TaskFrontiers } from '../../runs/curriculum/task-frontiers.ts'
+import { sequencePointAt } from '../../runs/sequence/item-draws.ts'
 import {
   buildTaskPlans,
   chooseDifficulty,
   SEEDS_PER_POSITION,
   seedAt,
-  sequencePointAt,
   type TaskPlan,
 } from '../../runs/sequence/sequence.ts'
 import type { TaskCatalog } from '../../tasks/task-catalog.ts'

@@ -27,7 +27,7 @@
 -- Returns nil if the run is gone or in another epoch, or 'run_changed' if the revision is different; else
 -- for each group: false if it was completed before or no longer exists, or the lengths of the dump queues, the level of
 -- its task before and after if it moved the curriculum, and 1 if its evidence waits to be folded.
--- include ../../runs/scripts/parts/curriculum
+-- include ../../runs/curriculum/scripts/parts/move-level
 -- include parts/queue-dump-record
 -- include parts/hash-changes
 -- include parts/statistics

@@ -16,6 +16,7 @@ import type { CurriculumState } from '../records.ts'
 import type { RunRepository } from '../repository.ts'
 import { buildTaskPlans } from '../sequence/sequence.ts'
 import { type ResolvedRun, resolveRun } from '../types.ts'
+import { findSequencePlace } from './curriculum-input.ts'
 import type {
   FoldedEvidence,
   FrontierRepository,
@@ -23,7 +24,6 @@ import type {
   LevelChange,
   StoredFrontier,
 } from './frontier-store.ts'
-import { findSequencePlace } from './level.ts'
 import { createFrontier, estimateFrontier, type FrontierWeights, updateFrontier } from './posterior.ts'
 import type { TaskFrontier, TaskFrontiers } from './task-frontiers.ts'
 

@@ -15,10 +15,9 @@ import {
   buildTaskPlans,
   chooseDifficulty,
   clampDifficulty,
-  EXPLORATION_BLOCK,
-  listUntried,
+  hashToUnitInterval,
   type SequencePoint,
-  sequencePointAt,
+  seedAt,
   type TaskPlan,
 } from './sequence.ts'
 
@@ -151,4 +150,71 @@ function computeFrontierProbability(
 /** Whether the difficulty of items depends on how groups were scored. */
 export function followsModel({ complexity_mode: mode }: ResolvedRun['settings']): boolean {
   return mode === 'curriculum' || mode === 'frontier'
+}
+
+/**
+ * Computes the task and the seed of a position from the run's seed and tasks alone, so that runs with equal settings
+ * get equal items under any name. Neighbors in the sequence have neighboring seeds. `weightOf` returns the current
+ * weight of a plan: its own, or one that follows the model. Each draw of a position is independent of the others.
+ */
+export function sequencePointAt(
+  runSeed: number,
+  plans: TaskPlan[],
+  position: number,
+  { weightOf = ({ weight }) => weight, draw = 0 }: { weightOf?: (plan: TaskPlan) => number; draw?: number } = {},
+): SequencePoint {
+  const weights = plans.map(weightOf)
+  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  const key = draw === 0 ? `${runSeed}/${position}` : `${runSeed}/${position}/draw ${draw}`
+  const plan = pickWeighted(plans, weights, hashToUnitInterval(key) * total)
+  if (!plan) throw new RangeError('a run needs a task')
+  return {
+    plan,
+    share: weightOf(plan) / total,
+    seed: seedAt(runSeed, position),
+    uniform: hashToUnitInterval(`${runSeed}/${position}/difficulty`),
+    exploration: explores(runSeed, position) ? hashToUnitInterval(`${runSeed}/${position}/exploration`) : undefined,
+  }
+}
+
+/** One position of each block of this many explores, so that a step has few of them. */
+export const EXPLORATION_BLOCK = 32
+
+function explores(runSeed: number, position: number): boolean {
+  const block = Math.floor(position / EXPLORATION_BLOCK)
+  const explorer = Math.floor(EXPLORATION_BLOCK * hashToUnitInterval(`${runSeed}/${block}/explorer`))
+  return position % EXPLORATION_BLOCK === explorer
+}
+
+/**
+ * Limit of tasks drawn for a position that is requested by number. If a task has no item for it, another one is drawn,
+ * so that a trainer that counts positions finds no gap.
+ */
+const DRAWS_PER_POSITION = 4
+
+/** Lists the plans from which the next draw chooses. Empty if there is no other draw. */
+export function listUntried(plans: TaskPlan[], tried: string[]): TaskPlan[] {
+  if (tried.length >= DRAWS_PER_POSITION) return []
+  return plans.filter(({ task, weight }) => weight > 0 && !tried.includes(task))
+}
+
+/** Whether the task is that of the position or can be the result of another draw. */
+export function canBeDrawnAt(runSeed: number, plans: TaskPlan[], position: number, task: string): boolean {
+  const tried: string[] = []
+  for (let left = plans; left.length > 0; left = listUntried(plans, tried)) {
+    const drawn = sequencePointAt(runSeed, left, position, { draw: tried.length }).plan.task
+    if (drawn === task) return true
+    tried.push(drawn)
+  }
+  return false
+}
+
+/** Returns the plan whose segment contains a point, with the weights laid end to end. */
+function pickWeighted(plans: TaskPlan[], weights: number[], point: number): TaskPlan | undefined {
+  let end = 0
+  for (const [k, weight] of weights.entries()) {
+    end += weight
+    if (point < end) return plans[k]
+  }
+  return plans.findLast((_, k) => (weights[k] ?? 0) > 0)
 }

@@ -15,20 +15,19 @@ import { noItemError, positionTooFarError, runRestoredError, stepConflictError }
 import { schedulePrefetch } from '../jobs.ts'
 import type { RunRepository } from '../repository.ts'
 import { type ResolvedRun, resolveRun } from '../types.ts'
-import type { ItemPrefetcher, PrefetchedItemBody, RecipeSource } from './item-prefetcher.ts'
+import {
+  growPrefetchTarget,
+  type ItemPrefetcher,
+  PREFETCH_REFILL_BELOW,
+  type PrefetchedItemBody,
+  type RecipeSource,
+} from './item-prefetcher.ts'
 import type { PositionRepository, PositionScope, SequenceItem, TakenItems } from './positions.ts'
 import type { RequestedPositions, RequestOutcome } from './requested.ts'
 import { seedAt } from './sequence.ts'
 
 /** Minimum time that a call waits for items that are not made yet, in milliseconds. */
 const ITEMS_WAIT_MS = 1500
-
-/** Bounds of the number of positions that a run keeps open and made, and the number of calls that they should cover. */
-const MIN_PREFETCH_TARGET = 64
-const MAX_PREFETCH_TARGET = 1024
-const PREFETCH_CALLS = 4
-/** Share of the target below which a job makes more items. */
-const PREFETCH_REFILL_BELOW = 0.75
 
 interface ItemQueueDeps {
   engine: Engine
@@ -308,12 +307,6 @@ export class ItemQueue {
     const skipped = last && ` Last skipped position: ${last.task} at ${last.time}: ${last.detail}.`
     throw new ServiceError('items_not_ready', `${message}${skipped ?? ''}`)
   }
-}
-
-/** Grows with the largest call, so that the next one finds its items made. */
-function growPrefetchTarget({ counters }: ResolvedRun, count: number): number {
-  const wanted = Math.min(MAX_PREFETCH_TARGET, Math.max(MIN_PREFETCH_TARGET, count * PREFETCH_CALLS))
-  return Math.max(wanted, counters.prefetch_target ?? 0)
 }
 
 /** Uses the current label, because the stored recipe has the difficulty at which the item was made. */

@@ -42,63 +42,6 @@ export interface SequencePoint {
   exploration: number | undefined
 }
 
-/**
- * Computes the task and the seed of a position from the run's seed and tasks alone, so that runs with equal settings
- * get equal items under any name. Neighbors in the sequence have neighboring seeds. `weightOf` returns the current
- * weight of a plan: its own, or one that follows the model. Each draw of a position is independent of the others.
- */
-export function sequencePointAt(
-  runSeed: number,
-  plans: TaskPlan[],
-  position: number,
-  { weightOf = ({ weight }) => weight, draw = 0 }: { weightOf?: (plan: TaskPlan) => number; draw?: number } = {},
-): SequencePoint {
-  const weights = plans.map(weightOf)
-  const total = weights.reduce((sum, weight) => sum + weight, 0)
-  const key = draw === 0 ? `${runSeed}/${position}` : `${runSeed}/${position}/draw ${draw}`
-  const plan = pickWeighted(plans, weights, hashToUnitInterval(key) * total)
-  if (!plan) throw new RangeError('a run needs a task')
-  return {
-    plan,
-    share: weightOf(plan) / total,
-    seed: seedAt(runSeed, position),
-    uniform: hashToUnitInterval(`${runSeed}/${position}/difficulty`),
-    exploration: explores(runSeed, position) ? hashToUnitInterval(`${runSeed}/${position}/exploration`) : undefined,
-  }
-}
-
-/** One position of each block of this many explores, so that a step has few of them. */
-export const EXPLORATION_BLOCK = 32
-
-function explores(runSeed: number, position: number): boolean {
-  const block = Math.floor(position / EXPLORATION_BLOCK)
-  const explorer = Math.floor(EXPLORATION_BLOCK * hashToUnitInterval(`${runSeed}/${block}/explorer`))
-  return position % EXPLORATION_BLOCK === explorer
-}
-
-/**
- * Limit of tasks drawn for a position that is requested by number. If a task has no item for it, another one is drawn,
- * so that a trainer that counts positions finds no gap.
- */
-const DRAWS_PER_POSITION = 4
-
-/** Lists the plans from which the next draw chooses. Empty if there is no other draw. */
-export function listUntried(plans: TaskPlan[], tried: string[]): TaskPlan[] {
-  if (tried.length >= DRAWS_PER_POSITION) return []
-  return plans.filter(({ task, weight }) => weight > 0 && !tried.includes(task))
-}
-
-/** Whether the task is that of the position or can be the result of another draw. */
-export function canBeDrawnAt(runSeed: number, plans: TaskPlan[], position: number, task: string): boolean {
-  const tried: string[] = []
-  for (let left = plans; left.length > 0; left = listUntried(plans, tried)) {
-    const drawn = sequencePointAt(runSeed, left, position, { draw: tried.length }).plan.task
-    if (drawn === task) return true
-    tried.push(drawn)
-  }
-  return false
-}
-
 /** Returns the seed of the item at a position: its first one, or that of its k-th retry. */
 export function seedAt(runSeed: number, position: number, retry = 0): number {
   const offset = sequenceStart(runSeed) + position + retry * SEED_STRIDE
@@ -109,16 +52,6 @@ function sequenceStart(runSeed: number): number {
   return Math.floor(hashToUnitInterval(String(runSeed)) * TRAINING_SEED_COUNT)
 }
 
-/** Returns the plan whose segment contains a point, with the weights laid end to end. */
-function pickWeighted(plans: TaskPlan[], weights: number[], point: number): TaskPlan | undefined {
-  let end = 0
-  for (const [k, weight] of weights.entries()) {
-    end += weight
-    if (point < end) return plans[k]
-  }
-  return plans.findLast((_, k) => (weights[k] ?? 0) > 0)
-}
-
 /** Returns the position that gave an item its seed, either first or as a retry. */
 export function positionOfSeed(runSeed: number, itemSeed: number): number {
   const offset = itemSeed - TRAINING_SEEDS_START - sequenceStart(runSeed) + TRAINING_SEED_COUNT
@@ -126,7 +59,7 @@ export function positionOfSeed(runSeed: number, itemSeed: number): number {
 }
 
 /** Returns a number in [0, 1) that is the same on every machine. */
-function hashToUnitInterval(key: string): number {
+export function hashToUnitInterval(key: string): number {
   return createHash('sha256').update(key).digest().readUIntBE(0, 6) / 2 ** 48
 }
 

@@ -5,7 +5,7 @@
 
 import { seededRandom } from '@reasoning-gym-server/task-tools/seeded-random'
 import type { FrontierRung } from '../../../../src/features/runs/curriculum/posterior.ts'
-import { EXPLORATION_BLOCK } from '../../../../src/features/runs/sequence/sequence.ts'
+import { EXPLORATION_BLOCK } from '../../../../src/features/runs/sequence/item-draws.ts'
 import type { CurriculumRule } from './frontier-rule.ts'
 
 /** A model at a time of its training, on a task whose success falls with this slope. */

@@ -9,7 +9,7 @@ import { CONCURRENT_RUN_READS } from '../runs/run-index.ts'
 const USAGE_CACHE_TTL_MS = 1000
 
 /** Tracks whether the server can take more groups. Each run counts its payload bytes exactly, in its own slot. */
-export class BufferCapacity {
+export class ServerBuffer {
   readonly #redis: Redis
   readonly #keys: AllRunKeys
   readonly #usage: SharedUsage

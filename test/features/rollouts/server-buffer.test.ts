@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, inject, it } from 'vitest'
-import { BufferCapacity } from '../../../src/features/rollouts/buffer-capacity.ts'
+import { ServerBuffer } from '../../../src/features/rollouts/server-buffer.ts'
 import { createRunKeys } from '../../../src/features/runs/records.ts'
 import { RunRepository } from '../../../src/features/runs/repository.ts'
 import { connectForWorkers } from '../../../src/platform/redis/connect.ts'
@@ -25,7 +25,7 @@ it('the bytes of all runs are summed, with what this process has added since, ho
     const epoch = (await runs.get(name))?.epoch ?? 0
     await redis.hset(createRunKeys(keys).forRun(name, epoch).backlog, 'bytes', bytes)
   }
-  const always = new BufferCapacity(redis, keys, 371, 0) // asks anew each time
+  const always = new ServerBuffer(redis, keys, 371, 0) // asks anew each time
   for (let round = 0; round < 20; round++) {
     always.addStoredBytes(1000)
     await Promise.all(Array.from({ length: 8 }, () => always.readUsedBytes()))
@@ -33,7 +33,7 @@ it('the bytes of all runs are summed, with what this process has added since, ho
   expect(await always.readUsedBytes()).toBe(370)
   expect(await always.isFull()).toBe(false)
 
-  const seldom = new BufferCapacity(redis, keys, 371, 3_600_000)
+  const seldom = new ServerBuffer(redis, keys, 371, 3_600_000)
   expect(await seldom.readUsedBytes()).toBe(370)
   seldom.addStoredBytes(1)
   expect(await seldom.isFull()).toBe(true)

@@ -1,7 +1,8 @@
 /** Decides which groups feed a run's curriculum and what they contribute to it. */
 
 import { type Recipe, TRAINING_SEEDS_START } from '@reasoning-gym-server/contract/recipe'
-import { buildTaskPlans, canBeDrawnAt, positionOfSeed, STARTING_LEVEL } from '../sequence/sequence.ts'
+import { canBeDrawnAt } from '../sequence/item-draws.ts'
+import { buildTaskPlans, positionOfSeed, STARTING_LEVEL } from '../sequence/sequence.ts'
 import type { ResolvedRun } from '../types.ts'
 
 /** A group's contribution to the curriculum of its task. The script that completes the group moves the level. */

@@ -6,7 +6,7 @@
 --        level of a task that never moved, target accuracy, and bounds of the level;  step: the trainer's;
 --        now: ISO 8601;  max_points: limit of the history
 -- Returns the level before and after, or nothing if the group's difficulty was too far from the level.
--- include ../../../../platform/redis/scripts/parts/unreadable
+-- include ../../../../../platform/redis/scripts/parts/unreadable
 
 -- Returns nil if the task never moved, or if its state cannot be read: the task then starts again.
 local function read_curriculum(key, task)
