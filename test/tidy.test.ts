@@ -37,10 +37,10 @@ it(`functions have at most ${MAX_FUNCTION_LINES} lines`, () => {
 
 /** Non-blank lines of code, and of `docs` words. Only a commit "Raise the budget of …" changes one, and says what went for it. */
 const BUDGETS: readonly [place: string, pattern: string, most: number][] = [
-  ['the server', '{src,routes}/**/*.{ts,js,py,lua}', 47890],
+  ['the server', '{src,routes}/**/*.{ts,js,py,lua}', 47500],
   ['src/features/runs', 'src/features/runs/**/*.{ts,lua}', 9265],
   ['Lua', 'src/**/*.lua', 3590],
-  ['packages/cli', 'packages/cli/src/**/*.ts', 3295],
+  ['packages/cli', 'packages/cli/src/**/*.ts', 3400],
   ['packages/codec', 'packages/codec/src/**/*.ts', 385],
   ['packages/contract', 'packages/contract/src/**/*.ts', 4085],
   ['packages/dashboard', 'packages/dashboard/src/**/*.{js,css,html}', 7860],
