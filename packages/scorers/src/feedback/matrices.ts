@@ -1,3 +1,4 @@
+/** Matrices that are computed from a matrix of the question, and boards of colors: what their shape and contents must be. */
 import { DIGITS, gridAnswer, jsonAnswer, readGrid } from './forms.ts'
 import {
   brokenRule,
