@@ -70,7 +70,7 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps) {
     }),
     openGroups,
     createWork: openGroups.createWork,
-    close: openGroups.close,
+    close: () => openGroups.close(),
   }
 }
 
