@@ -1,6 +1,5 @@
 /** All routes, each with the feature that it serves. */
 
-import { addAdapterListRoutes } from '../src/features/adapters/catalogue.ts'
 import { addDatasetRoutes } from '../src/features/adapters/dataset/routes.ts'
 import { type AdaptersFeature, REWARD_WIRES } from '../src/features/adapters/index.ts'
 import { addRewardRoutes } from '../src/features/adapters/reward-route.ts'
@@ -85,7 +84,6 @@ export function addRoutes(
 }
 
 function addAdapterRoutes(app: App, adapters: AdaptersFeature): void {
-  addAdapterListRoutes(app, adapters)
   for (const wire of REWARD_WIRES) addRewardRoutes(app, adapters, wire)
   addDatasetRoutes(app, adapters)
 }

@@ -37,15 +37,15 @@ it(`functions have at most ${MAX_FUNCTION_LINES} lines`, () => {
 
 /** Non-blank lines of code, and of `docs` words. Only a commit "Raise the budget of …" changes one, and says what went for it. */
 const BUDGETS: readonly [place: string, pattern: string, most: number][] = [
-  ['the server', '{src,routes}/**/*.{ts,js,py,lua}', 47890],
+  ['the server', '{src,routes}/**/*.{ts,js,py,lua}', 46950],
   ['src/features/runs', 'src/features/runs/**/*.{ts,lua}', 9265],
   ['Lua', 'src/**/*.lua', 3590],
-  ['packages/cli', 'packages/cli/src/**/*.ts', 3295],
+  ['packages/cli', 'packages/cli/src/**/*.ts', 3380],
   ['packages/codec', 'packages/codec/src/**/*.ts', 385],
-  ['packages/contract', 'packages/contract/src/**/*.ts', 4085],
-  ['packages/dashboard', 'packages/dashboard/src/**/*.{js,css,html}', 7860],
+  ['packages/contract', 'packages/contract/src/**/*.ts', 4040],
+  ['packages/dashboard', 'packages/dashboard/src/**/*.{js,css,html}', 7760],
   ['packages/mock-model', 'packages/mock-model/src/**/*.ts', 740],
-  ['packages/scorers', 'packages/scorers/src/**/*.ts', 11510],
+  ['packages/scorers', 'packages/scorers/src/**/*.ts', 11235],
   ['packages/task-tools', 'packages/task-tools/src/**/*.ts', 2025],
   ['the Python client', 'clients/python/**/*.py', 5780],
   ['docs', 'docs/**/*.md', 78600],

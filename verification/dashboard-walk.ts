@@ -52,8 +52,6 @@ const EMPTY_STOPS: Stops = {
   task: '#/tasks/sudoku',
   runs: '#/runs',
   evals: '#/evals',
-  trainers: '#/trainers',
-  trainer: '#/trainers/trl',
   lost: '#/nowhere',
   swagger: 'docs/',
 }

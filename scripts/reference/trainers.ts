@@ -1,11 +1,9 @@
 /**
- * Writes docs/reference/trainers.md: how to set up each trainer, from the texts that `GET /adapters` serves, and which release of
- * each was proven when. A test rewrites it, and so does `npm run trainers -- --record`.
+ * Writes docs/reference/trainers.md: how to set up each trainer, and which release of each was proven when. A test rewrites it, and so does `npm run trainers -- --record`.
  */
-import { ADAPTER_TEXTS, type AdapterText, describeAdapter } from '../../src/features/adapters/catalogue.ts'
 import { describePackages, readFamilies } from '../../verification/trainers/versions.ts'
+import { ADAPTER_TEXTS, type AdapterText } from './adapter-texts.ts'
 
-const ADDRESS = { url: 'http://127.0.0.1:8000', urlWithKey: 'http://trainer:API_KEY@127.0.0.1:8000' }
 /** What the guide shows once, under *Before you start*. */
 const COMMON_SNIPPET = 'Install the client, and configure the run once'
 /** Data sets have a guide of their own. */
@@ -14,8 +12,8 @@ const NOT_TRAINERS: readonly string[] = ['dataset']
 const HEAD = `# Snippets for trainers
 
 This page shows, for each trainer, what to paste into its configuration and what the trainer gets for completions without a score. First
-[start a server and configure a run](../guides/trainers.md#before-you-start). Replace \`API_KEY\` and \`RUN\`. \`GET /adapters\` and the page
-*Trainers* of the dashboard show the same snippets with the address of your server. It is written from \`src/features/adapters/texts\`.
+[start a server and configure a run](../guides/trainers.md#before-you-start). Replace \`API_KEY\` and \`RUN\`. The page is
+written from \`src/features/adapters/texts\`.
 `
 
 const TESTED = `## Tested versions
@@ -26,16 +24,15 @@ and Tinker also run for pull requests that change what trainers use.
 `
 
 export function buildTrainersPage(): string {
-  const sections = ADAPTER_TEXTS.filter(({ description }) => !NOT_TRAINERS.includes(description.name))
+  const sections = ADAPTER_TEXTS.filter(({ name }) => !NOT_TRAINERS.includes(name))
   return [HEAD, ...sections.map(formatSection), TESTED, formatProvenTable()].join('\n')
 }
 
-function formatSection(text: AdapterText): string {
-  const { summary, unscored, snippets } = describeAdapter(text, ADDRESS)
+function formatSection({ heading, summary, unscored, snippets, notes }: AdapterText): string {
   const own = snippets.filter(({ title }) => title !== COMMON_SNIPPET)
   const blocks = own.map(({ title, language, code }) => `${title}:\n\n\`\`\`${language}\n${code}\n\`\`\``)
-  const notes = text.notes === '' ? [] : [linkFromPage(text.notes)]
-  return `${[`## ${text.heading}`, summary, ...blocks, `**Unscored:** ${unscored}`, ...notes].join('\n\n')}\n`
+  const more = notes === '' ? [] : [linkFromPage(notes)]
+  return `${[`## ${heading}`, summary, ...blocks, `**Unscored:** ${unscored}`, ...more].join('\n\n')}\n`
 }
 
 /** The links of a text start from its own folder. */

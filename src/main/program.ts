@@ -1,5 +1,5 @@
 /** The program `reasoning-gym-server`: the client commands of packages/cli, and the commands that need the server's code. */
-import { COMMAND_GROUPS, type CommandContext, type CommandEntry } from '@reasoning-gym-server/cli/command'
+import { COMMAND_GROUPS, type CommandEntry } from '@reasoning-gym-server/cli/command'
 import { CLIENT_COMMANDS } from '@reasoning-gym-server/cli/commands'
 import type { ProgramParams } from '@reasoning-gym-server/cli/program'
 import { VERSION } from '../platform/installation.ts'
@@ -47,17 +47,9 @@ const SERVER_COMMANDS = {
     load: async () =>
       (await import('@reasoning-gym-server/task-tools/commands/validate')).buildValidateCommand(await loadCheckers()),
   },
-  rescore: {
-    name: 'rescore',
-    args: '<source>',
-    summary: 'Score a run’s groups again under other rules',
-    group: COMMAND_GROUPS.train,
-    load: async ({ withServer }: CommandContext) =>
-      (await import('./commands/rescore.ts')).buildRescoreCommand(withServer),
-  },
 } satisfies Record<string, CommandEntry>
 
-const { serve, api, worker, doctor, task, validate, rescore } = SERVER_COMMANDS
+const { serve, api, worker, doctor, task, validate } = SERVER_COMMANDS
 const { demo, tasks, item, items, score, runs, ...others } = CLIENT_COMMANDS
 
 export const PROGRAM: ProgramParams = {
@@ -75,7 +67,6 @@ export const PROGRAM: ProgramParams = {
     validate,
     score,
     runs,
-    rescore,
     ...Object.values(others),
   ], // as `--help` lists them
   startServer: async (requirements) => (await import('./commands/serve.ts')).startTemporaryServer(requirements), // lazy: most calls need no server of their own

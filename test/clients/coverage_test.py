@@ -75,7 +75,6 @@ METHODS = {
     "cancelCollection": "Run.cancel_collection Run.delete_collection",
     "streamCollectionEvents": "Run.collection_events",
     "resumeCollection": "Run.resume_collection",
-    "listAdapters": "Client.adapters",
     "scoreSamplesOfRun": "Client.sample Client.samples",
     "getDataset": "Client.dataset_rows Client.dataset",
     "getSuiteDataset": "Client.dataset_rows Client.dataset",

@@ -109,7 +109,7 @@ it('lists keep what they had, say that the server is away, and come back with it
 
 it('every page says that Redis does not answer, until it does', async () => {
   const { redis } = world.platform
-  for (const hash of ['#/runs', '#/evals/none', '#/trainers']) {
+  for (const hash of ['#/runs', '#/evals/none', '#/evals']) {
     await visit(hash)
     redis.disconnect()
     await hurryUntil(page, page.getByText(/^Redis at .* does not answer/))

@@ -194,13 +194,6 @@ export const CHECKERS: Checkers = {
     text.startsWith('It does not read the same')
       ? answer !== [...answer].reverse().join('')
       : sorted(answer) !== sorted(letters.join('')),
-  caesar_cipher: (answer, { cipher_text }, text) => {
-    if (!text.startsWith('Letters')) return undefined
-    const shifts = [...answer].flatMap((letter, i) =>
-      letter === ' ' ? [] : [(letter.charCodeAt(0) - cipher_text.charCodeAt(i) + 26) % 26],
-    )
-    return new Set(shifts).size > 1
-  },
   simple_equations: (answer, { equation, variable }, text) => {
     const [left = '', right = ''] = equation.split('=')
     const evaluate = (side: string) =>

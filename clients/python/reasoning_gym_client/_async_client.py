@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .types import (
-        AdapterView,
         CallerInfo,
         CurriculumPoint,
         DumpFile,
@@ -252,7 +251,7 @@ class AsyncClient:
         Args:
             suite: Yields the items of this frozen suite, in place of new ones.
             **query: `tasks` (a list of names, or one text with commas), `count` (1,000), `seed`, `difficulty`, `run` (its settings apply), `from`
-                (first row) and `format` (`hf`, `trl`, `verl` and others, see GET /adapters).
+                (first row) and `format` (`hf`, `trl`, `verl` and others).
         """
         path = "/dataset.jsonl" if suite is None else _path("eval", "suites", suite, "dataset.jsonl")
         tasks = query.get("tasks")
@@ -605,10 +604,6 @@ class AsyncClient:
         await self._wire.call("DELETE", _path("dumps", name))
 
     # For operators
-
-    async def adapters(self) -> List[AdapterView]:
-        """Lists the adapters for trainers, with their setup."""
-        return (await self._get("/adapters"))["adapters"]
 
     async def failed_jobs(self, *, limit: Optional[int] = None) -> List[FailedJob]:
         """Lists the failed jobs of the server."""

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .types import (
-        AdapterView,
         CallerInfo,
         CurriculumPoint,
         DumpFile,
@@ -250,7 +249,7 @@ class Client:
         Args:
             suite: Yields the items of this frozen suite, in place of new ones.
             **query: `tasks` (a list of names, or one text with commas), `count` (1,000), `seed`, `difficulty`, `run` (its settings apply), `from`
-                (first row) and `format` (`hf`, `trl`, `verl` and others, see GET /adapters).
+                (first row) and `format` (`hf`, `trl`, `verl` and others).
         """
         path = "/dataset.jsonl" if suite is None else _path("eval", "suites", suite, "dataset.jsonl")
         tasks = query.get("tasks")
@@ -602,10 +601,6 @@ class Client:
         self._wire.call("DELETE", _path("dumps", name))
 
     # For operators
-
-    def adapters(self) -> List[AdapterView]:
-        """Lists the adapters for trainers, with their setup."""
-        return self._get("/adapters")["adapters"]
 
     def failed_jobs(self, *, limit: Optional[int] = None) -> List[FailedJob]:
         """Lists the failed jobs of the server."""

@@ -9,65 +9,6 @@ if TYPE_CHECKING:
     from typing_extensions import NotRequired, TypeAlias
 
 
-AdapterName: TypeAlias = "Literal['dataset', 'openrlhf', 'slime', 'nemo-gym', 'openenv', 'atropos', 'ors', 'mcp', 'trl', 'verl', 'verifiers', 'tinker', 'skyrl', 'areal', 'swift', 'inspect', 'python']"
-"""An adapter, named after the trainer or protocol that it serves."""
-
-
-class AdapterSnippet(TypedDict):
-    """Text to paste into the configuration of a trainer."""
-
-    title: str
-    """What the snippet does, in a few words."""
-
-    language: Literal['sh', 'toml', 'yaml', 'python', 'json']
-    """Language of the code, for highlighting."""
-
-    code: str
-    """Text to paste, with the address of this server filled in and placeholders for the rest."""
-
-
-class AdapterUse(TypedDict):
-    """How much an adapter has been used."""
-
-    samples: int
-    """Completions received; for `dataset` rows sent."""
-
-    unscored: int
-    """Completions among them that could not be scored."""
-
-    last_used: Union[str, None]
-    """Time of the latest call, ISO 8601; null if the adapter was never used."""
-
-    last_run: Union[str, None]
-    """Run of the latest call; null if it named none, or one that the caller may not see."""
-
-
-class AdapterView(TypedDict):
-    """An adapter, how to configure its trainer, and how much it has been used."""
-
-    name: AdapterName
-
-    title: str
-    """Trainers that use the adapter."""
-
-    summary: str
-    """What the adapter offers, in one or two sentences."""
-
-    paths: List[str]
-    """Routes of this server that the trainer calls. `[/{run}]`: the run is optional."""
-
-    client_file: Union[str, None]
-    """File or folder that the trainer loads, relative to `clients/python`; null if the trainer needs no code."""
-
-    unscored: str
-    """What the trainer receives for a completion that could not be scored."""
-
-    snippets: List[AdapterSnippet]
-    """How to configure the trainer against this server."""
-
-    usage: AdapterUse
-
-
 ApiKeyRole: TypeAlias = "Literal['reader', 'trainer', 'evaluator', 'admin']"
 """Role of an API key, which decides the calls it may make."""
 

@@ -43,6 +43,13 @@ export const CLIENT_COMMANDS = {
     group: train,
     load: async ({ withServer }) => (await import('./commands/runs.ts')).buildRunsCommand(withServer),
   },
+  rescore: {
+    name: 'rescore',
+    args: '<run>',
+    summary: 'Score a run’s groups again under other rules',
+    group: train,
+    load: async ({ withServer }) => (await import('./commands/rescore.ts')).buildRescoreCommand(withServer),
+  },
   export: {
     name: 'export',
     args: '<run>',

@@ -56,9 +56,7 @@ export type SampleInput = z.infer<typeof SampleInput>
 
 export const SamplesRequest = z
   .strictObject({
-    adapter: AdapterName.default('python').describe(
-      'Adapter that the samples are counted under, in metrics and `GET /adapters`.',
-    ),
+    adapter: AdapterName.default('python').describe('Adapter that the samples are counted under in metrics.'),
     unscored: z
       .enum(['null', 'mean'])
       .default('null')

@@ -11,7 +11,6 @@ import { RunPage } from './pages/run.js'
 import { RunsPage } from './pages/runs.js'
 import { TaskPage } from './pages/task.js'
 import { TasksPage } from './pages/tasks.js'
-import { TrainerPage, TrainersPage } from './pages/trainers.js'
 import { EmptyState, PageHeader, Panel } from './parts/common.js'
 
 const SCHEMES = ['system', 'light', 'dark']
@@ -24,7 +23,6 @@ const PAGES = Object.assign(Object.create(null), {
   tasks: { name: 'Tasks', page: TasksPage, one: TaskPage },
   runs: { name: 'Runs', page: RunsPage, one: RunPage, views: ['groups', 'rescore', 'settings'] },
   evals: { name: 'Evals', page: EvalsPage, one: EvalPage, views: ['samples'] },
-  trainers: { name: 'Trainers', page: TrainersPage, one: TrainerPage },
 })
 
 /**
@@ -74,7 +72,7 @@ function App() {
           )}
         </nav>
         <div class="tools">
-          <a href="docs">API</a>
+          <a href="docs/">API</a>
           <${ColorSchemeButton} />
           <${KeyDialog} />
         </div>

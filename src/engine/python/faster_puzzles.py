@@ -1,13 +1,10 @@
-"""Replaces loops of zebra_puzzles, sokoban, game_of_life and rubiks_cube, as `faster_makers.py` does for other tasks."""
+"""Replaces loops of zebra_puzzles, sokoban and game_of_life, as `faster_makers.py` does for other tasks."""
 
 import functools
-import itertools
 import re
 
 import cellpylib
 import numpy
-from magiccube.cube import Cube
-from magiccube.cube_base import Color, CubeException
 from pysat.solvers import Cadical153
 from reasoning_gym.games.contrib.sokoban.src import astar as sokoban_search
 from reasoning_gym.games.contrib.sokoban.src import utils as sokoban_states
@@ -144,19 +141,7 @@ def _evolve_life(board, timesteps, apply_rule, **_):
     return history
 
 
-def _find_piece(cube, colors):
-    """The library writes the sorted colors of each piece as a text."""
-    wanted = [Color[color] for color in colors]
-    for place, piece in zip(itertools.product(range(cube.size), repeat=3), cube.cube.flat):
-        if piece is not None:
-            own = piece._colors.tolist()
-            if own.count(None) == 3 - len(wanted) and all([color in own for color in wanted]):
-                return place, piece
-    raise CubeException("piece not found " + "".join(sorted(colors)))
-
-
 REPLACEMENTS = (
-    (Cube, "find_piece", _find_piece),
     (cellpylib, "evolve2d", _evolve_life),
     (sokoban_search, "astar", _find_path_from_place),
     (sokoban_search, "is_deadlock", _is_deadlock),

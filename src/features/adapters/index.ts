@@ -27,7 +27,6 @@ import { samplesWire } from './reward-wires/samples.ts'
 import { slimeWire } from './reward-wires/slime.ts'
 import { RolloutTurns } from './rollout-turns.ts'
 import { SampleScoring } from './sample-scoring.ts'
-import { AdapterUsage } from './usage.ts'
 
 interface AdaptersDeps {
   engine: Engine
@@ -48,12 +47,10 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps) {
   const { runs, taskStatistics } = deps.runs
   const { tasks, ladders, cards } = deps.tasks
   const { suites } = deps.evals
-  const usage = new AdapterUsage(redis, keys)
   const openGroups = createOpenGroups(platform, deps)
   const samples = new SampleScoring({
     engine,
     grader,
-    usage,
     recorder,
     items,
     runs,
@@ -70,15 +67,10 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps) {
       rowItems: new RowItems(deps.items),
       runs,
       suites,
-      usage,
     }),
-    usage,
     openGroups,
     createWork: openGroups.createWork,
-    async close() {
-      await openGroups.close()
-      await usage.close()
-    },
+    close: () => openGroups.close(),
   }
 }
 

@@ -31,7 +31,6 @@ import {
 } from './samples.ts'
 import { awaitSiblings, lacksReward, substituteGroupMeans, substituteTaskMeans } from './substitute-rewards.ts'
 import { retryUntil } from './trainer-calls.ts'
-import type { AdapterUsage } from './usage.ts'
 
 interface SampleScoringDeps {
   engine: Pick<Engine, 'assertReady'>
@@ -41,7 +40,6 @@ interface SampleScoringDeps {
   taskStatistics: Pick<TaskStatistics, 'readSums'>
   collector?: SampleCollector
   turns: RolloutTurns
-  usage: AdapterUsage
   recorder: MetricsRecorder
 }
 
@@ -66,15 +64,13 @@ export class SampleScoring {
   async score(call: SampleCall): Promise<SampleResult[]> {
     const { adapter, run } = call
     const deadline = performance.now() + call.retryWindowMs
-    const { usage, recorder } = this.#deps
     const graded =
       run === undefined ? await this.#gradeAll(call, undefined, deadline) : await this.#scoreForRun(run, call, deadline)
     const results = await this.#substitute(call, graded)
-    recorder.recordSamples(
+    this.#deps.recorder.recordSamples(
       adapter,
       results.map(({ verdict }) => verdict),
     )
-    usage.record(adapter, run, results)
     return results
   }
 

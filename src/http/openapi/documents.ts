@@ -40,10 +40,9 @@ What trainers call, in wire formats of their own, has a document of its own: \`/
 
 const TRAINERS: DocumentKind = {
   title: 'reasoning-gym-server: calls of trainers',
-  description: `What trainers call, mostly in wire formats of their own, so that you need no code of your own. Their projects define the formats; the guide to trainers and \`GET /adapters\` say how to set each one up.
+  description: `What trainers call, mostly in wire formats of their own, so that you need no code of your own. Their projects define the formats; the guide to trainers says how to set each one up.
 A path with \`{run}\` uses the settings of that run and gathers the completions of an item into groups. The same path without \`/{run}\`, where there is one, uses the default settings and stores nothing.`,
   tags: [
-    { name: 'adapters', description: 'How to set up each trainer.' },
     { name: 'data sets', description: 'Items as files that trainers load by URL.' },
     { name: 'rewards', description: 'Rewards of single completions, for reward functions in Python.' },
     ...Object.entries(FOREIGN_WIRES).map(([name, description]) => ({ name, description })),

@@ -33,7 +33,6 @@ CONFIGS = {
         {"grid_size_x": 3, "grid_size_y": 4, "filled_cells": 6, "simulation_steps": 5},
         {"filled_cells": 60, "simulation_steps": 3},
     ],
-    "rubiks_cube": [{}, {"cube_size": 4}, {"min_scramble_steps": 1, "max_scramble_steps": 5}],
     "arc_agi": [{}, {"use_train": False}, {"use_eval": False}],
     "figlet_font": [{}, {"min_word_len": 5, "max_word_len": 6}],
     "group_anagrams": [{}, {"max_anagram_groups": 40}],

@@ -1,6 +1,7 @@
 /** The reward URLs of OpenRLHF, slime and miles: what trainers send, and what they must get. */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ADAPTER_TEXTS } from '../../../scripts/reference/adapter-texts.ts'
 import { HANGING, openWorld, until, type World } from '../../world.ts'
 
 let world: World
@@ -348,3 +349,21 @@ it('feedback goes over the wires that carry text, as the run says or the call', 
   expect(await ask('/samples')).toBeUndefined()
   expect(await ask('/samples', { feedback: 'format' })).toMatchObject({ kind: 'wrong' })
 })
+
+it('each text says how to set its trainer up, and every route that it names is there', () => {
+  const known = new Set([...world.app.accessRules.keys()].map((route) => route.split(' ')[1]))
+  for (const { name, heading, summary, unscored, snippets, paths } of ADAPTER_TEXTS) {
+    expect([name, heading, summary, unscored, snippets.map(({ code }) => code).join('')]).not.toContain('')
+    for (const path of paths.flatMap(expandPath)) expect([name, path, known.has(path)]).toEqual([name, path, true])
+  }
+})
+
+/** Each route that a path of a text stands for, as Fastify writes it; none for other ports and for `…`. */
+function expandPath(path: string): string[] {
+  if (!path.startsWith('/') || path.includes('…')) return []
+  const optional = /\[(.*?)\]/.exec(path)
+  if (optional) return [path.replace(optional[0], ''), path.replace(optional[0], optional[1] ?? '')].flatMap(expandPath)
+  const choice = /\{([^{}]*,[^{}]*)\}/.exec(path)
+  if (choice) return (choice[1] ?? '').split(',').flatMap((one) => expandPath(path.replace(choice[0], one)))
+  return [path.replaceAll(/\{(\w+)\}/g, ':$1')]
+}

@@ -13,11 +13,7 @@ import { print, printLine, printNext, printStatus } from '../output.ts'
 import { type Band, findRungsInBand, parseBand } from '../rungs-in-band.ts'
 import { rejectCategory, type ServerOptions, type WithServer } from '../with-server.ts'
 
-const PROMPT_FORMATS = ['jsonl', 'verl', 'label'] as const
-type PromptFormat = (typeof PROMPT_FORMATS)[number]
-const FORMATS = [...PROMPT_FORMATS, 'harbor'] as const
-/** The names that `GET /dataset.jsonl` has for these formats. */
-const TRAINER_FORMATS: Record<string, PromptFormat> = { trl: 'jsonl', openrlhf: 'label', slime: 'label' }
+const FORMATS = ['jsonl', 'harbor'] as const
 
 interface ItemsOptions extends ServerOptions, RecipeOptions {
   task?: string[]
@@ -56,15 +52,15 @@ export function buildItemsCommand(withServer: WithServer): Command {
       .addOption(
         new Option(
           '--format <format>',
-          'columns of a line. jsonl: prompt, item_id, task, category and difficulty; trl: the same; verl: the columns of verl; label: prompt, with the item ID as label; openrlhf, slime: the same; harbor: a folder with a task of Harbor for each item, below --out',
+          'jsonl: a line with prompt, item_id, task, category and difficulty; harbor: a folder with a task of Harbor for each item, below --out. For the columns of other trainers, use GET /dataset.jsonl',
         )
-          .choices([...FORMATS, ...Object.keys(TRAINER_FORMATS)])
+          .choices(FORMATS)
           .default('jsonl'),
       )
       .option('--out <folder>', 'folder for the tasks of --format harbor')
       .examples([
         'reasoning-gym-server items --count 1000 > prompts.jsonl',
-        'reasoning-gym-server items --count 500 --task gcd --task sudoku --difficulty 0.5 --format verl > train.jsonl',
+        'reasoning-gym-server items --count 500 --task gcd --task sudoku --difficulty 0.5 > train.jsonl',
         'reasoning-gym-server items --count 64 --run first',
         'reasoning-gym-server items --count 500 --run first --band 0.2-0.8 > solvable.jsonl',
         'reasoning-gym-server items --count 100 --task gcd --format harbor --out tasks',
@@ -78,8 +74,7 @@ export function buildItemsCommand(withServer: WithServer): Command {
 }
 
 async function runItems(server: ApiClient, options: ItemsOptions): Promise<void> {
-  const { count, seed, out, run, band } = options
-  const format = TRAINER_FORMATS[options.format] ?? options.format
+  const { count, seed, out, run, band, format } = options
   if ((format === 'harbor') !== (out !== undefined))
     throw new CliError('--format harbor and --out belong together', { exitCode: 2 })
   if (band && run === undefined) throw new CliError('--band needs --run', { exitCode: 2 })
@@ -98,7 +93,7 @@ async function runItems(server: ApiClient, options: ItemsOptions): Promise<void>
   let index = 0
   for await (const item of made) {
     if (format === 'harbor') await printLine(await writeHarborTask(out ?? '', item, index++))
-    else await print(formatJsonLine(buildPromptRow(item, format, index++)))
+    else await print(formatJsonLine(buildPromptRow(item)))
   }
   if (!process.stdout.isTTY && process.stderr.isTTY)
     printNext(server, {
@@ -123,26 +118,9 @@ async function resolveTaskNames(server: ApiClient, { task, category }: ItemsOpti
   return tasks.map(({ name }) => name)
 }
 
-/** Converts an item to a row of a trainer's prompt file. A row never holds the reference answer: rewards come from the server. */
-function buildPromptRow(
-  { id, task, category, difficulty, messages }: Item,
-  format: PromptFormat,
-  index: number,
-): object {
-  switch (format) {
-    case 'jsonl':
-      return { prompt: messages, item_id: id, task, category, difficulty }
-    case 'verl':
-      return {
-        data_source: `reasoning_gym/${task}`,
-        prompt: messages,
-        ability: category,
-        reward_model: { style: 'rule', ground_truth: id }, // verl passes this to the reward function
-        extra_info: { index, item_id: id, task, difficulty },
-      }
-    case 'label':
-      return { prompt: messages, label: id, task, difficulty }
-  }
+/** A row never holds the reference answer: rewards come from the server. */
+function buildPromptRow({ id, task, category, difficulty, messages }: Item): object {
+  return { prompt: messages, item_id: id, task, category, difficulty }
 }
 
 const ItemList = z.object({ items: z.array(Item), failed: z.array(UnmakeableItem).optional() })

@@ -5,7 +5,6 @@ import { compareByName, formatDecimal, formatPercent, formatSigned, formatTime }
 import { setQuery, useColorScheme, useQueryField } from '../hooks.js'
 import { html, useEffect, useMemo, useRef } from '../html.js'
 import { arrangeRows, ORDERS } from '../task-order.js'
-import { Chart, useChartTools } from './chart.js'
 import { EmptyState, ErrorMessage, Loading, Panel, SegmentedControl } from './common.js'
 import { getCellColor, HeatMap, isDarkColor } from './heat-map.js'
 import { FilterSelect } from './list-tools.js'
@@ -13,8 +12,6 @@ import { FilterSelect } from './list-tools.js'
 const COLUMNS = 60
 /** Rows to show before one asks for all. */
 const MAX_ROWS = 20
-/** Each line has a color of its own. */
-const MAX_LINES = 5
 /** With fewer columns a heat map would show full bars that look like 100%. */
 const MIN_COLUMNS = 3
 const REFRESH_INTERVAL_MS = 3000
@@ -37,7 +34,6 @@ export function HeatPanel({ run, path }) {
   const [category, setCategory] = useQueryField('category')
   const [find, setFind] = useQueryField('find')
   const [all] = useQueryField('rows')
-  const [view, setView] = useQueryField('as')
   const kind = Object.hasOwn(METRICS, chosen) ? chosen : 'accuracy'
   const isLong = (run.progress.step ?? 0) > 4 * COLUMNS
   const version = useThrottled(run.progress.scored_groups, isLong ? LONG_REFRESH_INTERVAL_MS : REFRESH_INTERVAL_MS)
@@ -75,12 +71,11 @@ export function HeatPanel({ run, path }) {
   )
   const draw = () => html`<${Panel} title="Tasks over training">
     <div class="filters">
-      <${SegmentedControl} label="View" value=${view} options=${{ '': 'Map', lines: 'Lines' }} onChange=${setView} />
       <${SegmentedControl} label="Color metric" value=${kind} options=${METRIC_NAMES} onChange=${setChosen} />
       <${FilterSelect} label="Order" value=${order} options=${ORDERS} onChange=${setOrder} />
       ${present.length > 1 && html`<${FilterSelect} label="Category" value=${category} any="All" options=${present} onChange=${setCategory} />`}
-      ${(map.rows.length > MAX_ROWS || find !== '' || view === 'lines') && html`<label>Find tasks <input type="search" value=${find} onInput=${(event) => setFind(event.currentTarget.value)} /></label>`}
-      ${map.columns.length >= MIN_COLUMNS && view !== 'lines' && html`<${ColorScale} low=${low} format=${format} />`}
+      ${(map.rows.length > MAX_ROWS || find !== '') && html`<label>Find tasks <input type="search" value=${find} onInput=${(event) => setFind(event.currentTarget.value)} /></label>`}
+      ${map.columns.length >= MIN_COLUMNS && html`<${ColorScale} low=${low} format=${format} />`}
     </div>
     ${order === 'stuck' && html`<p class="soft">Stuck: below 90%, and neither this mean nor the difficulty of the last third differs by 0.05 from that of the third before it.</p>`}
     ${order === 'movers' && html`<p class="soft">The numbers on the right are the change from the first third to the last.</p>`}
@@ -90,9 +85,7 @@ export function HeatPanel({ run, path }) {
         : rows.length > 0
           ? map.columns.length < MIN_COLUMNS
             ? html`<${TaskBars} rows=${labeled} label=${`${name} by task`} low=${low} format=${format} />`
-            : view === 'lines'
-              ? html`<${TaskLines} run=${run.run} metric=${name} rows=${rows} columns=${map.raw} format=${format} />`
-              : html`<${HeatMap}
+            : html`<${HeatMap}
                 rows=${labeled}
                 columns=${map.columns}
                 label=${`${name} by task`}
@@ -115,22 +108,7 @@ export function HeatPanel({ run, path }) {
     }
   <//>`
   // Preact leaves out what is the same object as before; the run changes every two seconds.
-  return useMemo(draw, [path, value, problem, labeled, count, present, kind, order, category, find, all, view])
-}
-
-/** A line for each of the first tasks in the order and filters of the map. */
-function TaskLines({ run, metric, rows, columns, format }) {
-  const time = columns.every(({ step }) => step === undefined)
-  const tools = useChartTools('tasks', { time, subject: run })
-  const x = useMemo(() => columns.map(({ step, time: at }) => (time ? at : step)), [columns])
-  const series = useMemo(
-    () => rows.slice(0, MAX_LINES).map(({ task, cells }) => ({ name: task, values: cells })),
-    [rows],
-  )
-  return html`
-    <${Chart} title=${`${metric} by task`} x=${x} time=${time} series=${series} tools=${tools} range=${[0, 1]} format=${format} height=${220} />
-    ${rows.length > MAX_LINES && html`<p class="soft">The first ${MAX_LINES} tasks in this order. Choose another order, or find tasks by their names, with commas between.</p>`}
-  `
+  return useMemo(draw, [path, value, problem, labeled, count, present, kind, order, category, find, all])
 }
 
 /** The last value of each task as a bar, for a run with too few columns. */

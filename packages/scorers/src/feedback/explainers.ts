@@ -10,7 +10,7 @@ import * as numberLists from './number-lists.ts'
 import * as puzzles from './number-puzzles.ts'
 import * as numbers from './numbers.ts'
 import * as plans from './plans.ts'
-import { type AnswerCheck, type Explainer, formatFault, QuestionError } from './violation.ts'
+import { type AnswerCheck, brokenRule, type Explainer, formatFault, QuestionError } from './violation.ts'
 import * as words from './words.ts'
 
 /** For tasks of whose questions the form of the answer does not depend. */
@@ -18,16 +18,26 @@ function always(check: AnswerCheck): Explainer {
   return () => check
 }
 
-const count = numbers.countAnswer(0n, 10n ** 18n, 'a count is not negative')
+const count = integerAnswer((value) =>
+  value < 0n ? brokenRule(`The answer is ${value}, but a count is not negative.`) : undefined,
+)
 const counts = (columns: number) => gridAnswer({ rows: 1, columns, cell: /^\d+$/, noun: 'count' })
+const word = patternAnswer(/^\S+$/, 'one word')
 const someText: AnswerCheck = (answer) => (strip(answer) === '' ? formatFault('The answer is empty.') : undefined)
 
 export const EXPLAINERS: Readonly<Record<string, Explainer>> = {
   ...listByTask([
-    ['aiw leg_counting rectangle_count self_reference', always(count)],
-    ['basic_arithmetic number_sequence products', always(integerAnswer())],
-    ['chain_sum decimal_arithmetic decimal_chain_sum gsm_symbolic power_function', always(numberAnswer())],
-    ['bf codeio', always(someText)],
+    [
+      'aiw count_bits count_primes largest_island leg_counting letter_counting maze rectangle_count self_reference',
+      always(count),
+    ],
+    ['basic_arithmetic binary_alternation number_sequence products rotten_oranges', always(integerAnswer())],
+    [
+      'chain_sum coin_flip decimal_arithmetic decimal_chain_sum gsm_symbolic power_function simple_geometry',
+      always(numberAnswer()),
+    ],
+    ['color_cube_rotation needle_haystack zebra_puzzles', always(word)],
+    ['bf codeio emoji_mystery', always(someText)],
     ['course_schedule game_of_life_halting isomorphic_strings ransom_note', always(choiceAnswer('True', 'False'))],
     ['arc_agi rearc', matrices.arcBoard],
     ['mini_sudoku sudoku', puzzles.sudoku],
@@ -35,19 +45,13 @@ export const EXPLAINERS: Readonly<Record<string, Explainer>> = {
   ]),
   ...listByName(
     numbers,
-    'advanced_geometry base_conversion binary_alternation calendar_arithmetic count_bits count_primes dice fraction_simplification',
-    'gcd largest_island lcm letter_counting maze prime_factorization rotten_oranges simple_equations simple_geometry',
-    'time_intervals',
+    'advanced_geometry calendar_arithmetic fraction_simplification gcd lcm prime_factorization simple_equations time_intervals',
   ),
-  ...listByName(
-    matrices,
-    'arc_1d binary_matrix game_of_life manipulate_matrix pool_matrix rotate_matrix spiral_matrix',
-  ),
+  ...listByName(matrices, 'binary_matrix game_of_life pool_matrix rotate_matrix spiral_matrix'),
   ...listByName(plans, 'boxnet jugs quantum_lock rubiks_cube word_ladder'),
   ...listByName(
     words,
-    'caesar_cipher emoji_mystery group_anagrams letter_jumble needle_haystack palindrome_generation palindrome_partitioning',
-    'sentence_reordering spell_backward string_insertion string_manipulation word_sorting zebra_puzzles',
+    'group_anagrams letter_jumble palindrome_generation palindrome_partitioning sentence_reordering spell_backward word_sorting',
   ),
   ...listByName(
     arithmetic,
@@ -59,14 +63,19 @@ export const EXPLAINERS: Readonly<Record<string, Explainer>> = {
   ...listByName(numberLists, 'number_filtering number_format number_sorting'),
   ab: words.abPrograms,
   acre: always(choiceAnswer('on', 'off', 'undetermined')),
+  arc_1d: always(gridAnswer({ rows: 1, cell: /^\d$/, noun: 'number' })),
+  base_conversion: always(patternAnswer(/^[0-9a-z]+$/, 'digits and lowercase letters alone')),
   bitwise_arithmetic: always(patternAnswer(/^-?0x[0-9a-f]+$/i, 'a hexadecimal number such as 0x1f')),
+  caesar_cipher: always(patternAnswer(/^[A-Z ]+$/, 'uppercase letters and spaces alone')),
   circuit_logic: always(choiceAnswer('0', '1')),
-  coin_flip: always(numbers.probability),
-  color_cube_rotation: words.colorCube,
+  dice: always(patternAnswer(/^\d{1,40}\/\d{1,40}$/, 'a fraction such as 1/60')),
   family_relationships: always(patternAnswer(/^[A-Za-z-]+$/, 'one word')),
   figlet_font: always(patternAnswer(/^[A-Za-z ]+$/, 'letters alone')),
   list_functions: always(patternAnswer(/^\[(?:-?\d+(?:, -?\d+)*)?\]$/, 'a list such as [1, 2]')),
+  manipulate_matrix: always(gridAnswer({ cell: /^-?\d+$/, noun: 'number' })),
   mahjong_puzzle: always(choiceAnswer('Peng', 'Chi', 'Pass')),
+  string_insertion: always(patternAnswer(/^[A-E]+$/, 'letters from A to E alone')),
+  string_manipulation: always(patternAnswer(/^[a-z]*$/, 'one string of lowercase letters')),
   string_splitting: always(counts(6)),
   string_synthesis: always(counts(9)),
   syllogism: always(choiceAnswer('Yes', 'No')),

@@ -1,5 +1,5 @@
 /** Words, letters and lists of words: what must be used, and in which order. */
-import { codePointLength, codePoints, lower, splitWhitespace, strip } from '../python/text.ts'
+import { codePoints, lower, splitWhitespace, strip } from '../python/text.ts'
 import { isTextList, jsonAnswer, patternAnswer } from './forms.ts'
 import {
   brokenRule,
@@ -162,90 +162,6 @@ function checkGroups(groups: readonly string[][]): Violation | undefined {
     if (group.length === 0) return brokenRule(`Group ${i + 1} is empty.`, { item: i + 1 })
   }
   return undefined
-}
-
-const A = 65
-
-export const caesarCipher: Explainer = (question) => {
-  const cipher = readPart(question, /Caesar cipher text: ([A-Z ]+)\./)
-  return patternAnswer(/^[A-Z ]+$/, 'uppercase letters and spaces alone', (text) => {
-    if (text.length !== cipher.length)
-      return brokenRule(`The text has ${count(cipher.length, 'character')}, but the answer has ${text.length}.`)
-    let shift: number | undefined
-    for (let i = 0; i < text.length; i++) {
-      const [from, to] = [cipher[i] ?? ' ', text[i] ?? ' ']
-      const where = { item: i + 1 }
-      if ((from === ' ') !== (to === ' '))
-        return brokenRule(`Spaces do not change, but character ${i + 1} does.`, where)
-      if (from === ' ') continue
-      const here = (to.charCodeAt(0) - from.charCodeAt(0) + 26) % 26
-      shift ??= here
-      if (here !== shift)
-        return brokenRule(
-          `Letters are not all shifted by the same distance: letter ${String.fromCharCode(A + (cipher.charCodeAt(0) - A))} became ${text[0]}, and character ${i + 1}, ${from}, became ${to}.`,
-          where,
-        )
-    }
-    return undefined
-  })
-}
-
-/** Inserts letters, and takes none away. */
-export const stringInsertion: Explainer = (question) => {
-  const before = readPart(question, /according to the pattern: ([A-E]+)/)
-  return patternAnswer(/^[A-E]+$/, 'letters from A to E alone', (text) => {
-    let kept = 0
-    for (const letter of text) if (letter === before[kept]) kept++
-    return kept === before.length
-      ? undefined
-      : brokenRule(`The pattern only inserts letters, but letter ${kept + 1} of the string is missing in its place.`, {
-          item: kept + 1,
-        })
-  })
-}
-
-export const stringManipulation: Explainer = (question) => {
-  const text = strip(textAfter(question, 'list of rules:\n'))
-  const known = new Set([...text, ...[...question.matchAll(/'([a-z]+)'/g)].flatMap(([, part = '']) => [...part])])
-  return patternAnswer(/^[a-z]*$/, 'one string of lowercase letters', (answer) => {
-    const strange = [...answer].findIndex((letter) => !known.has(letter))
-    return strange < 0
-      ? undefined
-      : brokenRule(`The letter ${answer[strange]} is neither in the string nor in a rule.`, { item: strange + 1 })
-  })
-}
-
-export const needleHaystack: Explainer = (question) => {
-  const names = new Set([...question.matchAll(/(?:^|\. |\n)(\S+) /g)].map(([, name = '']) => lower(name)))
-  return patternAnswer(/^[^\s.]+$/, 'one name', (text) =>
-    names.has(lower(text)) ? undefined : brokenRule(`The text names no person ${quote(text)}.`),
-  )
-}
-
-export const zebraPuzzles: Explainer = (question) => {
-  const names = readPart(question, /has a unique name: (.*)/).split(', ')
-  return patternAnswer(/^\S+$/, 'one name', (text) =>
-    names.includes(lower(text)) ? undefined : brokenRule(`The puzzle names no person ${quote(text)}.`),
-  )
-}
-
-export const colorCube: Explainer = (question) => {
-  const colors = new Set([...question.matchAll(/^- an? (\S+) \S+ side$/gm)].map(([, color = '']) => color))
-  return patternAnswer(/^\S+$/, 'one color', (text) =>
-    colors.has(lower(text)) ? undefined : brokenRule(`No side of the cube is ${quote(text)}.`),
-  )
-}
-
-/** Each byte of the sentence is one variation selector behind the emoji. */
-export const emojiMystery: Explainer = (question) => {
-  const hidden = readPart(question, /from the emoji: (.*)/u)
-  const bytes = codePointLength(hidden) - 1
-  return (answer) => {
-    const given = Buffer.byteLength(answer)
-    return given === bytes
-      ? undefined
-      : brokenRule(`The emoji hides ${count(bytes, 'byte')}, but the answer has ${given}.`)
-  }
 }
 
 const OPPOSITES = new Set(['A# #A', 'A# #B', 'B# #A', 'B# #B'])

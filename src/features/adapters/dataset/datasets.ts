@@ -15,15 +15,7 @@ import { DEFAULT_PROMPT_SETTINGS, type PromptSettings } from '../../items/prompt
 import type { Runs } from '../../runs/runs.ts'
 import type { ResolvedRun } from '../../runs/types.ts'
 import { formatFloat } from '../trainer-calls.ts'
-import type { AdapterUsage } from '../usage.ts'
-import {
-  type RowItem,
-  type RowItems,
-  type RowLines,
-  type RowRange,
-  TrainingPlan,
-  type TrainingPlanDeps,
-} from './row-items.ts'
+import { type RowItem, type RowItems, type RowRange, TrainingPlan, type TrainingPlanDeps } from './row-items.ts'
 
 export interface Dataset {
   /** Entity tag, which changes with the bytes and only with them, as far as a query can tell. */
@@ -38,7 +30,6 @@ interface DatasetsDeps extends TrainingPlanDeps {
   rowItems: RowItems
   runs: Runs
   suites: Suites
-  usage: AdapterUsage
 }
 
 interface RowsSpec {
@@ -49,7 +40,7 @@ interface RowsSpec {
   identity: unknown
   /** Number of rows in the whole data set. */
   count: number
-  openRows: (range: RowRange) => AsyncGenerator<RowLines>
+  openRows: (range: RowRange) => AsyncGenerator<string>
 }
 
 export class Datasets {
@@ -99,19 +90,14 @@ export class Datasets {
         errors: [{ path: 'from', message: `must be at most ${count}` }],
       })
     const prompt = choosePrompt(query, run)
-    const { items, usage } = this.#deps
+    const { items } = this.#deps
     const entityTag = hashIdentity([identity, format, from, split, prompt])
+    const formatItem = ({ row: index, ...item }: RowItem) =>
+      formatRow({ ...items.formatItem(item, prompt), index, split }, format)
     return {
       entityTag,
       rows: count - from,
-      openLines: async function* (signal) {
-        const formatItem = ({ row: index, ...item }: RowItem) =>
-          formatRow({ ...items.formatItem(item, prompt), index, split }, format)
-        for await (const { rows, text } of openRows({ entityTag, from, to: count, format: formatItem, signal })) {
-          usage.recordCalls('dataset', run?.name, rows)
-          yield text
-        }
-      },
+      openLines: (signal) => openRows({ entityTag, from, to: count, format: formatItem, signal }),
     }
   }
 }

@@ -27,12 +27,6 @@ const WINDOW_ROWS = 64
 /** Time for which a temporary failure of the server is retried before the download is aborted. */
 const RETRY_MS = 60_000
 
-/** Rows in the format of a data set. */
-export interface RowLines {
-  rows: number
-  text: string
-}
-
 export interface RowItem extends Pick<ItemWithEntry, 'id' | 'recipe' | 'question' | 'clarification'> {
   row: number
 }
@@ -53,7 +47,7 @@ interface RowSource {
 export class RowItems {
   readonly #deps: RowItemsDeps
   /** Windows that are being made, by entity tag and row: data loaders of all ranks read the same data set at once. */
-  readonly #windows = new SharedWork<RowLines>()
+  readonly #windows = new SharedWork<string>()
 
   constructor(deps: RowItemsDeps) {
     this.#deps = deps
@@ -63,7 +57,7 @@ export class RowItems {
    * Makes training items. A seed that has no item to train on, or whose question is in a frozen suite, is replaced by
    * another.
    */
-  ofPlan(plan: TrainingPlan, rows: RowRange): AsyncGenerator<RowLines> {
+  ofPlan(plan: TrainingPlan, rows: RowRange): AsyncGenerator<string> {
     const resolve = (row: number, attempt: RowAttempt) =>
       this.#deps.items.resolveServerRecipe(plan.recipeAt(row, attempt))
     const make: MakeRow = async (row, first, signal) => {
@@ -90,18 +84,18 @@ export class RowItems {
   }
 
   /** Makes the items of a suite, without substitutes. */
-  ofIds(ids: string[], rows: RowRange): AsyncGenerator<RowLines> {
+  ofIds(ids: string[], rows: RowRange): AsyncGenerator<string> {
     const recipeOf = (row: number) => this.#deps.items.resolveItemId(ids[row] ?? '')
     const make: MakeRow = async (row, first, signal) => this.#makePatiently(await recipeOf(row), first, signal)
     return this.#makeRows({ recipeOf, make }, rows)
   }
 
   /** Makes items window by window: from the second window on, the next one is made while the reader takes this one. */
-  async *#makeRows(source: RowSource, { entityTag, from, to, format, signal }: RowRange): AsyncGenerator<RowLines> {
+  async *#makeRows(source: RowSource, { entityTag, from, to, format, signal }: RowRange): AsyncGenerator<string> {
     const start = (at: number, size: number) => {
       const window = this.#windows.join(`${entityTag} ${at}`, signal, async (whileRead) => {
         const items = await this.#makeWindow(source, at, Math.min(at + size, to), whileRead)
-        return { rows: items.length, text: items.map(format).join('') }
+        return items.map(format).join('')
       })
       window.catch(() => {}) // awaited later, unless the reader has disconnected
       return window
