@@ -19,9 +19,6 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'Redis rejects writes: it is a read-only replica, has too few replicas, or its snapshot failed': [
     ['test/failures/redis.test.ts', 'read-only', 'too few replicas', 'a snapshot that fails'],
   ],
-  'Redis runs a script of another program for seconds, or its users or passwords are changed': [
-    ['test/platform/redis/redis-errors.test.ts', 'is redis_unavailable'],
-  ],
   'Redis and the server disagree on TLS': [['test/platform/redis/redis-tls.test.ts', 'is told in one line']],
   'Redis comes back empty': [['test/failures/redis.test.ts', 'restarted empty']],
   'Redis is emptied during training': [['test/failures/two-processes.test.ts', 'emptied under load']],
@@ -29,7 +26,6 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'The master behind one address, such as a virtual IP or a Kubernetes Service, is replaced, and its connections stay open':
     [['test/platform/redis/script-connections.test.ts', 'replaced behind their address']],
   'A master of a cluster dies': [['verification/storm/topology.ts', 'cluster-failover']],
-  'Slots of a cluster move, or a master joins or leaves': [['test/cluster/resharding.test.ts', 'keeps every group']],
   'A master has fewer replicas than `REDIS_REPLICAS`': [
     ['test/platform/redis/replication.test.ts', 'get 503 if they write'],
   ],
@@ -58,22 +54,15 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
     ['test/main/bootstrap/redis/private-redis.test.ts', 'cannot be started again'],
     ['test/engine/python-engine.test.ts', 'cannot be forked'],
   ],
-  'A part of a `LocalServer` is killed': [['verification/packages/kill_local_server.py']],
   'An API process is killed while it answers `POST /items`': [
     ['test/failures/two-processes.test.ts', 'killed between decision and answer'],
   ],
   'A rank of the trainer is killed and restarts': [['test/clients/rank-kills.test.ts', 'killed and start again']],
-  'A process is killed while it changes the mix of a run': [
-    ['test/features/runs/mixes.test.ts', 'never gives a position two items', 'a repeated key sets it once'],
-  ],
   'A trainer returns to an earlier step or position': [
     [POSITIONS, 'the same items 320 steps later', 'the item that a restored checkpoint implies'],
   ],
   'A trainer resumes from its weights of an earlier step': [
     ['test/features/rewinds/rewind.test.ts', 'later groups are void', 'calls that wait during a rewind'],
-  ],
-  'A worker is killed during a rescore, or Redis loses its job': [
-    ['test/features/rescores/rescores.test.ts', 'goes on after its job was lost'],
   ],
   'A process is killed during a rewind or a fork': [
     ['test/features/rewinds/rewind.test.ts', 'that a kill interrupts'],
@@ -83,20 +72,13 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
     ['test/processes/signals.test.ts', 'the shutdown is complete', 'a second Ctrl-C'],
   ],
   'A process receives SIGTERM under load': [['test/failures/processes.test.ts', 'ended under load']],
-  'All processes are too busy for a scrape': [['test/platform/metrics/process-group.test.ts', 'is busy for too long']],
 
   'The Python of the engine is gone': [
     ['test/failures/engine.test.ts', 'its Python deleted under load'],
     ['test/main/bootstrap/python/interrupted-start.test.ts', 'whose interpreter is gone'],
     ['test/routes/jobs.test.ts', 'longer than its tries'],
   ],
-  'The process that forks the Python workers hangs, or a new worker does': [
-    ['test/engine/python-engine.test.ts', 'a zygote that is stopped is started again'],
-  ],
   'A Python worker crashes or hangs': [['test/engine/contract.ts', 'crash', 'hang']],
-  'A program that the library runs to make an item is hostile': [
-    ['test/engine/hostile-programs.test.ts', 'forges no answer', 'changes nothing for what comes after it'],
-  ],
   'The code that makes an item raises an exception, exits, hangs, or returns something that is not an item': [
     ['test/features/custom-tasks/unmakeable-items.test.ts', 'answers with make_failed', 'end as failed'],
   ],
@@ -148,14 +130,6 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'Clients stop reading large replies': [
     [SLOW_CLIENTS, 'silent readers are dropped', 'a reply for which no slot is free'],
   ],
-  'Many clients read data sets at full speed': [
-    ['test/engine/python-engine.test.ts', 'do not keep other items waiting'],
-    ['test/features/adapters/dataset.test.ts', 'are made once'],
-  ],
-  'Clients send half a body, or send slowly': [
-    [SLOW_CLIENTS, 'bodies that stop half-sent'],
-    ['test/platform/transfer-slots.test.ts'],
-  ],
   'Connections take all files that an API process may open (`ulimit -n`)': [
     ['test/failures/open-files.test.ts', 'end no process', 'never send anything make room'],
   ],
@@ -169,19 +143,8 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'An API key is removed from `API_KEYS_FILE`, or changed there': [
     ['test/http/auth/revoked-keys.test.ts', 'breaks off', 'gets 401 in place of its answer'],
   ],
-  'A run is deleted while a demo uses it': [['test/demo/demo.test.ts', 'ends when its run is deleted']],
   'A page of another origin calls from a browser': [['test/dashboard/foreign-pages.test.ts', 'change nothing']],
 
-  'A start is interrupted while it prepares the Python environment': [
-    ['test/main/bootstrap/python/interrupted-start.test.ts', 'killed at any point'],
-  ],
-  'The user of the server cannot write to the checkout': [['test/main/bootstrap/python/unwritable-checkout.test.ts']],
-  'A killed server left its private Redis behind, which hangs': [
-    ['test/main/bootstrap/redis/private-redis.test.ts', 'that is stuck is waited for by name'],
-  ],
-  'The append-only file of the private Redis is damaged': [
-    ['test/main/bootstrap/redis/private-redis.test.ts', 'says what to run, and that repairs it'],
-  ],
   'The Redis of `REDIS_URL` does not answer': [
     ['test/main/redis-database.test.ts', 'a Redis that is away ends the start'],
   ],
@@ -196,12 +159,6 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'A server with custom tasks starts': [
     ['test/features/tasks/task-catalog.test.ts', 'once the ladders of custom tasks are verified'],
     ['test/routes/readiness.test.ts', 'not ready before the tasks are loaded'],
-  ],
-  'A rung of a custom task cannot be made in time, or its own answer does not score 1.0': [
-    ['test/features/custom-tasks/custom-tasks.test.ts', 'gives no ladder to a task whose levels cannot be used'],
-  ],
-  'A file of `TASKS_PATH` cannot be imported, ends its worker, or has a name that is taken': [
-    ['test/features/custom-tasks/custom-tasks.test.ts', 'a module that ends its worker', 'a name that the library has'],
   ],
   'The library is upgraded while groups wait': [['test/failures/engine-upgrade.test.ts']],
   'The library is upgraded while samples wait in open groups': [
