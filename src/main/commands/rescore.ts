@@ -46,7 +46,7 @@ export function buildRescoreCommand(withServer: WithServer): Command {
     .examples([
       'reasoning-gym-server rescore first scoring=hardened',
       'reasoning-gym-server rescore first extraction=last_tag advantage=mean_std --sample 1000',
-      'reasoning-gym-server rescore data/dumps/first.jsonl preset=clean',
+      'reasoning-gym-server rescore data/data_dumps/FILE.jsonl preset=clean',
     ])
     .callServer(withServer, async (server, source: string, settings: string[], options: RescoreOptions) => {
       const change = Object.fromEntries(settings.map(parseSetting))
@@ -132,7 +132,7 @@ async function* readGroups(file: string): AsyncGenerator<DumpedGroup> {
       if (Array.isArray(group.rollouts)) yield group
       else throw new Error('it has no rollouts')
     } catch (cause) {
-      throw new CliError(`${file}, line ${line} is no group of a dump file`, { cause })
+      throw new CliError(`${file}, line ${line} is not a group of a dump file`, { cause })
     }
   }
 }

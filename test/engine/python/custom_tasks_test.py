@@ -134,7 +134,7 @@ class CustomTasksTest(unittest.TestCase):
         write_module(self.folder, "dots.py", task="own.dots")
         tasks, problems = self.load(self.folder)
         self.assertEqual((tasks, len(problems)), ({}, 1))
-        self.assertIn("is no task name", problems[0]["detail"])
+        self.assertIn("is not a task name", problems[0]["detail"])
 
     def test_a_file_that_has_changed_since_it_was_found_is_a_problem(self):
         path = write_module(self.folder, "one.py", task="own_one")
