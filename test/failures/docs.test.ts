@@ -49,11 +49,6 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
     ['test/features/runs/curriculum/frontier.test.ts', 'of a process that died before it folded'],
     ['test/features/runs/deletion.test.ts', 'taken up by another worker'],
   ],
-  'The system cannot start a process for a while: too many processes or open files, or too little memory': [
-    ['test/platform/spawn-process.test.ts'],
-    ['test/main/bootstrap/redis/private-redis.test.ts', 'cannot be started again'],
-    ['test/engine/python-engine.test.ts', 'cannot be forked'],
-  ],
   'An API process is killed while it answers `POST /items`': [
     ['test/failures/two-processes.test.ts', 'killed between decision and answer'],
   ],
@@ -94,7 +89,6 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
       'an item that the library cannot make costs an eval that sample and no other',
     ],
   ],
-  'No task of a run has an item for a position': [[POSITIONS, 'where no task has one, it says so for ever']],
   'Every question of a task is in a frozen suite, under `exclude_eval_items`': [
     ['test/features/runs/sequence/held-out.test.ts', 'a task whose every question is held out is skipped and says so'],
   ],
@@ -113,15 +107,6 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
   'No sample of an eval has a score': [
     ['test/features/evals/evals.test.ts', 'fails with the reason if no sample has a score'],
     ['test/features/evals/collections.test.ts', 'a rollout without a score is failed'],
-  ],
-  "A model's answer is over 16 MiB, is nested deeper than 64 levels, or does not end": [
-    [
-      'test/features/evals/models/answer-memory.test.ts',
-      'answer without end',
-      'nested too deeply',
-      'answer that has begun',
-      '64 large answers',
-    ],
   ],
   'The completions of evals exceed `EVAL_OUTPUTS_MAX_BYTES`': [
     ['test/features/evals/output-space.test.ts', 'only verdicts are stored'],
@@ -149,17 +134,6 @@ const TESTS: Record<string, [file: string, ...titles: string[]][]> = {
     ['test/main/redis-database.test.ts', 'a Redis that is away ends the start'],
   ],
   'Two engine versions meet on one Redis': [['test/failures/engine.test.ts', 'another engine version']],
-  'Servers on one Redis have different code of a custom task': [
-    [
-      'test/features/custom-tasks/task-code.test.ts',
-      'reject the task, and serve all others',
-      'once the others have ended',
-    ],
-  ],
-  'A server with custom tasks starts': [
-    ['test/features/tasks/task-catalog.test.ts', 'once the ladders of custom tasks are verified'],
-    ['test/routes/readiness.test.ts', 'not ready before the tasks are loaded'],
-  ],
   'The library is upgraded while groups wait': [['test/failures/engine-upgrade.test.ts']],
   'The library is upgraded while samples wait in open groups': [
     [OPEN_GROUPS, 'of an item that nobody can score any more'],
