@@ -1,6 +1,6 @@
 /**
  * W4: POST /items for a run over all tasks: paced so that prepared items are there, then faster than they can be made. Then by
- * recipe, for items that nobody has asked for before.
+ * recipe, for items that nobody has asked for before. Then in steps, at a share of what the machine makes.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { assertNoErrors, type Bench, type BenchRow } from '../bench-row.ts'
@@ -17,6 +17,9 @@ const PACED_LOAD = { connections: 1, pauseMs: 100, warmupS: 20, seconds: 60, any
 const PAUSE_OF_64_MS = 3000
 const CALLS_OF_64 = 8
 const DRAINING_CALLS = 20
+const LARGEST_STEP = 128
+/** How long each load of steps lasts. */
+const STEPS_MS = 40_000
 /** By recipe, of each task. */
 const COLD_ITEMS_PER_TASK = 16
 const COLD_CONNECTIONS = 8
@@ -39,7 +42,8 @@ export async function benchmarkItems({ record: keep }: Bench): Promise<BenchRow[
     const empty: number[] = []
     for (let k = 0; k < DRAINING_CALLS; k++) empty.push(await requestItems(server, 'many', 64))
     const cold = await makeColdItems(server)
-    keep('W4', { one, many, empty, cold })
+    const steps = await measureSteps(server)
+    keep('W4', { one, many, empty, cold, steps })
     return [
       {
         work: 'W4',
@@ -71,10 +75,42 @@ export async function benchmarkItems({ record: keep }: Bench): Promise<BenchRow[
         unit: 'items per second of CPU',
         beside: `${cold.items} items; ${Math.round(cold.items / cold.seconds)} items/s on the whole machine`,
       },
+      ...steps,
     ]
   } finally {
     await server.stop()
   }
+}
+
+/** The wait of a trainer whose steps use a share of the items that the machine can make; it trains on all tasks. */
+async function measureSteps(server: OurServer): Promise<BenchRow[]> {
+  await callServer(server, 'PUT', '/runs/steps', {})
+  const start = performance.now()
+  let made = 0
+  for (; performance.now() - start < STEPS_MS; made += LARGEST_STEP) await requestItems(server, 'steps', LARGEST_STEP)
+  const perMs = made / (performance.now() - start)
+  const rows: BenchRow[] = []
+  for (const count of [1, 16, LARGEST_STEP]) {
+    for (const share of [0.5, 0.9]) {
+      await sleep(PAUSE_OF_64_MS)
+      const waits: number[] = []
+      const everyMs = count / (perMs * share)
+      const first = performance.now()
+      for (let k = 0; k * everyMs < STEPS_MS; k++) {
+        await sleep(Math.max(0, first + k * everyMs - performance.now()))
+        waits.push(await requestItems(server, 'steps', count))
+      }
+      const [p50, p99] = [0.5, 0.99].map((part) => waits.toSorted((a, b) => a - b)[Math.floor(waits.length * part)])
+      rows.push({
+        work: 'W4',
+        what: `POST /items, ${count} ${count === 1 ? 'group' : 'groups'} a step, at ${share * 100}% of what the machine makes: p50`,
+        value: p50 ?? Number.NaN,
+        unit: 'ms',
+        beside: `p99 ${p99?.toFixed(1)} ms; ${waits.length} steps, ${Math.round(everyMs)} ms apart; the machine makes ${Math.round(perMs * 1000)} items/s`,
+      })
+    }
+  }
+  return rows
 }
 
 /** The CPU time is that of the whole server with its Python processes; prefetching for the runs has ended before. */

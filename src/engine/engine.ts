@@ -101,8 +101,11 @@ export interface Engine {
   ): Promise<EngineOutcome[]>
   /** What a custom task with `explains` says about each answer: a text or null. It gets nothing of the item but the question. */
   explain(task: string, question: string, answers: string[], version?: string): Promise<EngineOutcome[]>
-  /** Reads the files of TASKS_PATH again. What is being made or scored ends with `engine_unavailable`. */
-  reloadTasks(): void
+  /**
+   * Reads the files of TASKS_PATH again, unless one no longer parses: then all tasks keep their code, and `taskProblems` names the file.
+   * What is being made or scored ends with `engine_unavailable`.
+   */
+  reloadTasks(): Promise<void>
   /** Settles once the engine is up, or has failed to come up for the first time. */
   waitUntilStarted(): Promise<void>
   health(): EngineHealth

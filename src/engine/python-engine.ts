@@ -20,7 +20,7 @@ import {
 } from './engine.ts'
 import { PythonWorkerPool } from './python-worker-pool.ts'
 import { ENGINE_VERSION } from './version.ts'
-import { Zygote, type ZygoteOptions } from './zygote.ts'
+import { listSyntaxErrors, Zygote, type ZygoteOptions } from './zygote.ts'
 
 export interface PythonEngineOptions extends ZygoteOptions {
   /** Hosts of each kind. */
@@ -69,6 +69,8 @@ export class PythonEngine implements Engine {
   /** The tasks were listed by an earlier zygote, whose files of TASKS_PATH may have been others. */
   #isListingOutdated = true
   #taskProblems: TaskProblem[] = []
+  /** Of files that were saved since; as long as there are any, all tasks keep their code. */
+  #syntaxErrors: TaskProblem[] = []
 
   constructor(options: PythonEngineOptions) {
     this.#options = options
@@ -168,7 +170,7 @@ export class PythonEngine implements Engine {
   }
 
   get taskProblems(): readonly TaskProblem[] {
-    return this.#taskProblems
+    return [...this.#syntaxErrors, ...this.#taskProblems]
   }
 
   versionOf(task: string): string {
@@ -296,8 +298,14 @@ export class PythonEngine implements Engine {
     return outcome
   }
 
-  reloadTasks(): void {
-    this.#zygote?.restart()
+  async reloadTasks(): Promise<void> {
+    const { pythonPath, taskPlaces = [] } = this.#options
+    const errors = await listSyntaxErrors(pythonPath, taskPlaces)
+    this.#syntaxErrors = errors.map(({ file, detail }) => ({
+      file,
+      detail: `${detail}. Until it parses, all tasks keep their code`,
+    }))
+    if (this.#syntaxErrors.length === 0) this.#zygote?.restart()
   }
 
   async close(): Promise<void> {

@@ -91,7 +91,7 @@ function composeShared(options: ServiceOptions, role: ProcessRole): WorkerServic
     closers.add(
       watchTasks(listTaskPlaces(config), () => {
         log.info('files of TASKS_PATH have changed; reading them again')
-        engine.reloadTasks()
+        void engine.reloadTasks()
       }),
     )
   const tasks: TasksFeature = closers.add(

@@ -28,6 +28,8 @@ export interface SampleClass {
   answers: { reward: number | null; node: string; at: number }[]
   /** Number of calls that the trainer gave up on and retried. */
   abandoned: number
+  /** What became of each call, for the report of a violation. */
+  calls: string[]
   /** Whether the trainer named its rollouts, so that the counts must match exactly. */
   isNamed: boolean
 }
@@ -97,7 +99,7 @@ export class Ledger {
 
   getOrCreateSample(item: string, completion: string, isNamed: boolean): SampleClass {
     const key = JSON.stringify([item, completion])
-    const sample = this.samples.get(key) ?? { item, completion, answers: [], abandoned: 0, isNamed }
+    const sample = this.samples.get(key) ?? { item, completion, answers: [], abandoned: 0, calls: [], isNamed }
     this.samples.set(key, sample)
     return sample
   }
@@ -236,7 +238,7 @@ export class Ledger {
       else if (more < 0 && this.#isAmbiguous(sample)) guessed++
       else if (more !== 0)
         this.addViolation(
-          `${answers.length} answered, ${found.length} counted: ${key} (${isNamed ? 'with' : 'without'} a rollout key, ${abandoned} given up)`,
+          `${answers.length} answered, ${found.length} counted: ${key} (${isNamed ? 'with' : 'without'} a rollout key, ${abandoned} given up): ${sample.calls.join('; ')}`,
         )
       const expected = answers[0]?.reward
       if (found.some((reward) => reward !== expected && reward !== null && expected !== null))

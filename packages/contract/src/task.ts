@@ -55,6 +55,9 @@ export const TaskList = z
       .describe(
         '`registry`: the running library listed these tasks. `fallback`: the library is not available, and these are the tasks that it listed last, or a built-in list.',
       ),
+    problems: z
+      .array(z.string())
+      .describe('What is wrong with files of `TASKS_PATH`, such as `bus.py: SyntaxError: …`. Empty if nothing is.'),
     total: z.int().describe('Number of tasks in this list.'),
     tasks: z.array(TaskSummary).describe('Tasks that match the query.'),
   })

@@ -15,6 +15,7 @@ import importlib
 import importlib.machinery
 import importlib.metadata
 import importlib.util
+import json
 import os
 import re
 import signal
@@ -46,6 +47,8 @@ class Source:
     module: str
     # The file, or the folder of a package.
     path: str
+    # Of a file: workers that start later have the same code, whatever becomes of it. None for a package.
+    code: bytes | None
     # Of all files in `hashed`: an item is only scored by the code that made it.
     code_hash: str
     # The module and what it shares with others of its folder.
@@ -127,7 +130,11 @@ def _describe_source(module, path, folder=None, shared=()):
     hashed = tuple(dict.fromkeys(filter(None, [path, *shared, scorer])))
     tests = os.path.join(os.path.dirname(path), "test_" + os.path.basename(path))  # `task check` runs them in the sandbox
     readable = (folder,) if folder else (*hashed, *([tests] if os.path.isfile(tests) else []))
-    return Source(module, path, _hash_files(*hashed), hashed, readable, scorer)
+    code = None
+    if "." not in module and os.path.isfile(path):
+        with open(path, "rb") as file:
+            code = file.read(MAX_HASHED_BYTES)
+    return Source(module, path, code, _hash_files(*hashed, code=code), hashed, readable, scorer)
 
 
 def _find_scorer(path):
@@ -152,8 +159,8 @@ def _is_hashed(name):
     return not name.startswith(UNHASHED_PREFIXES) and not name.endswith(UNHASHED_SUFFIXES)
 
 
-def _hash_files(*paths):
-    """SHA-256 of files, and of the files below folders, data files included."""
+def _hash_files(*paths, code=None):
+    """SHA-256 of files, and of the files below folders, data files included; of `code` in place of the first file."""
     root = os.path.dirname(paths[0])
     files = [path for path in paths if os.path.isfile(path)]
     for path in filter(os.path.isdir, paths):
@@ -167,7 +174,8 @@ def _hash_files(*paths):
         raise TaskPathError(f"{root} has more than {limit}, which would all be a part of its tasks: keep tasks in a folder of their own")
     for file in files:
         with open(file, "rb") as content:
-            digest.update(os.path.relpath(file, root).encode() + b"\0" + hashlib.sha256(content.read()).digest())
+            text = content.read() if code is None or file != paths[0] else code
+        digest.update(os.path.relpath(file, root).encode() + b"\0" + hashlib.sha256(text).digest())
     return digest.hexdigest()[:HASH_CHARS]
 
 
@@ -178,7 +186,7 @@ def load(sources, datasets, curricula, known_tasks=None):
     for source in sources:
         known = dict(datasets)
         try:
-            if _hash_files(*source.hashed) != source.code_hash:
+            if _hash_files(*source.hashed, code=source.code) != source.code_hash:
                 raise TaskPathError("its files have changed since the server read them: save them again under --watch-tasks, or restart the server")
             with _time_limit(IMPORT_LIMIT_S):
                 _import(source)
@@ -223,7 +231,10 @@ def _import(source):
     spec = importlib.util.spec_from_file_location(source.module, file, submodule_search_locations=[source.path] if is_package else None)
     module = sys.modules[source.module] = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        if source.code is None:
+            spec.loader.exec_module(module)
+        else:
+            exec(compile(source.code, file, "exec"), module.__dict__)
     except BaseException:
         del sys.modules[source.module]
         raise
@@ -266,3 +277,23 @@ def check_entry(entry):
     if not isinstance(entry.get("metadata"), dict):
         raise TypeError(f"the metadata must be a dict, not {type(entry.get('metadata')).__name__}")
     entry.setdefault("answer", None)
+
+
+def list_syntax_errors(places):
+    """What does not parse below these places; nothing of it runs."""
+    for place in places:
+        files = [os.path.join(folder, name) for folder, _, names in os.walk(place) for name in names] or [place]
+        for file in files:
+            if not file.endswith(".py") or os.path.basename(file).startswith(SKIPPED_PREFIXES[1:]):
+                continue
+            try:
+                with open(file, "rb") as content:
+                    compile(content.read(), file, "exec")
+            except (OSError, SyntaxError, ValueError) as error:
+                line = getattr(error, "lineno", None)
+                place_of_error = f" ({os.path.basename(file)}, line {line})" if line else ""
+                yield {"file": file, "detail": f"{type(error).__name__}: {getattr(error, 'msg', error)}{place_of_error}"}
+
+
+if __name__ == "__main__":
+    print(json.dumps(list(list_syntax_errors(sys.argv[1:]))))

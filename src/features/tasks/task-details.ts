@@ -1,4 +1,5 @@
 /** Tasks as `GET /tasks` and `GET /tasks/{task}` show them, with figures per task over all runs. */
+import { basename } from 'node:path'
 import type { Item } from '@reasoning-gym-server/contract/item'
 import type { TaskDetail, TaskList, TaskStatistics, TaskSummary } from '@reasoning-gym-server/contract/task'
 import type { TaskValidation } from '@reasoning-gym-server/contract/validation'
@@ -37,6 +38,7 @@ export class TaskDetails {
     return {
       engine: { library: 'reasoning-gym', version: engine.version },
       source: tasks.source,
+      problems: tasks.problems.map(({ file, detail }) => `${basename(file)}: ${detail}`),
       total: list.length,
       tasks: list,
     }

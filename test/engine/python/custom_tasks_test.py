@@ -136,11 +136,16 @@ class CustomTasksTest(unittest.TestCase):
         self.assertEqual((tasks, len(problems)), ({}, 1))
         self.assertIn("is not a task name", problems[0]["detail"])
 
-    def test_a_file_that_has_changed_since_it_was_found_is_a_problem(self):
+    def test_a_module_keeps_its_code_and_is_a_problem_once_what_it_shares_has_changed(self):
         path = write_module(self.folder, "one.py", task="own_one")
+        write_module(self.folder, "_shared.py")
         sources, _ = custom_tasks.find_sources([self.folder])
-        with open(path, "a") as file:
-            file.write("# changed")
+        write_module(self.folder, "one.py", "def (")
+        self.assertEqual(next(custom_tasks.list_syntax_errors([self.folder]))["detail"], "SyntaxError: invalid syntax (one.py, line 1)")
+        tasks, problems = custom_tasks.load(sources, DATASETS, CURRICULA)
+        self.assertEqual((list(tasks), problems), (["own_one"], []))
+        DATASETS.pop("own_one")
+        write_module(self.folder, "_shared.py", "x = 1")
         tasks, problems = custom_tasks.load(sources, DATASETS, CURRICULA)
         self.assertEqual(tasks, {})
         self.assertIn("have changed since the server read them", problems[0]["detail"])
@@ -158,6 +163,7 @@ class CustomTasksTest(unittest.TestCase):
 
     def test_items_of_other_code_are_rejected(self):
         path = write_module(self.folder, "one.py", task="own_one")
+        write_module(self.folder, "_shared.py")
         library.custom_sources = sources = custom_tasks.find_sources([self.folder])[0]
         self.addCleanup(forget_custom_tasks)
         library.import_custom_tasks(path)
@@ -167,8 +173,7 @@ class CustomTasksTest(unittest.TestCase):
             with self.assertRaises(EngineError) as caught:
                 library.require_code(task, code_hash)
             self.assertEqual(caught.exception.code, "engine_version_mismatch")
-        with open(path, "a") as file:
-            file.write("# changed")
+        write_module(self.folder, "_shared.py", "x = 1")
         DATASETS.pop("own_one")
         forget_custom_tasks()  # as in a new worker
         library.custom_sources = sources

@@ -1,5 +1,5 @@
 /** The code of custom tasks: an item is scored by the code that made it, and the processes on one Redis agree on the code of a task. */
-import { appendFileSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { appendFileSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -88,5 +88,20 @@ describe('changed files', () => {
     const after = await createItem('word_count')
     expect(after.question).toBe(before.question)
     expect((await score(after.id)).status).toBe(200)
+  })
+
+  it('that no longer parse leave the tasks as they were', async () => {
+    const before = await createItem('word_count')
+    const file = join(folder, 'word_count.py')
+    const text = readFileSync(file, 'utf8')
+    const problems = async () => (await world.call('GET', '/tasks')).body.problems
+    expect(await problems()).toEqual([])
+    writeFileSync(file, `${text}def (`)
+    await vi.waitUntil(async () => (await problems()).length > 0, 20_000)
+    expect(await problems()).toEqual([expect.stringMatching(/^word_count\.py: SyntaxError: .* keep their code$/)])
+    expect((await score(before.id)).body.verdicts[0].score).toEqual(expect.any(Number))
+    expect((await createItem('word_count')).question).toBe(before.question)
+    writeFileSync(file, text)
+    await vi.waitUntil(async () => (await problems()).length === 0, 20_000)
   })
 })

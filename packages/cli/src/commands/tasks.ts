@@ -47,6 +47,7 @@ async function printTaskList(server: ApiClient, { category, query, json }: Tasks
   const search = new URLSearchParams({ ...(category && { category }), ...(query && { q: query }) })
   const answer = await server.call(TaskList, 'GET', `/tasks?${search.toString()}`)
   if (json) return printJson(answer)
+  for (const problem of answer.problems) printStatus(paint(problem, 'warn', process.stderr))
   if (answer.tasks.length === 0 && category !== undefined && query === undefined) await rejectCategory(server, category)
   if (answer.tasks.length === 0) return printStatus('No task matches. "reasoning-gym-server tasks" lists all tasks')
   const head = ['task', 'category', 'rungs', 'credit', 'description', 'public benchmark']

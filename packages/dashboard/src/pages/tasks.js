@@ -31,6 +31,7 @@ export function TasksPage() {
       value.source === 'fallback' &&
       html`<${StatusBanner} tone="warn" is="The engine is down" why="This is the built-in list of tasks. Examples and config schemas are available when the engine is up" />`
     }
+    ${value.problems.map((text) => html`<${StatusBanner} key=${text} tone="warn" is="A file of TASKS_PATH" why=${text} />`)}
     <div class="filters">
       <label>Search<input type="search" value=${search} placeholder="name or what it asks for" onInput=${({ target }) => setSearch(target.value)} /></label>
       <${FilterSelect} label="Category" value=${category} any="all" options=${categories} onChange=${setCategory} />
