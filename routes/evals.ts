@@ -173,7 +173,8 @@ function addComparisonRoutes(app: App, { evals }: EvalsFeature): void {
         operationId: 'listFlippedItems',
         tags: ['evals'],
         summary: 'List the items that flipped',
-        description: 'Streams the items that one of two evals has right and the other wrong, one JSON object per line.',
+        description:
+          'Streams the items that one of two evals answers correctly and the other does not, one JSON object per line.',
         querystring: z.strictObject({
           a: EvalId,
           b: EvalId,

@@ -90,7 +90,7 @@ export function addRunHistoryRoutes(app: App, { runs, views }: RunsFeature): voi
         tags: ['runs'],
         summary: 'List what happened to a run',
         description:
-          'Returns what charts of a run mark, oldest first: changes of settings, curriculum resets, rewinds, and the steps at which warnings were noticed, up to half a minute after they arose. The server keeps the last 500, and so do checkpoints and forks, up to their step.',
+          'Returns the events to annotate on charts of a run, oldest first: changes of settings, curriculum resets, rewinds, and the steps at which warnings were noticed, up to half a minute after they arose. The server keeps the last 500, and so do checkpoints and forks, up to their step.',
         params: Params,
         headers: IfMatchHeaders,
         response: {

@@ -66,7 +66,7 @@ export function addRunStepRoutes(app: App, { runs, views, checkpoints }: RunsFea
         tags: ['runs'],
         summary: 'End a step',
         description:
-          'Records the state of the run as that after a step, so that `rewind` can return to it. A run that composes batches does this by itself. A call for the latest step or an earlier one changes nothing, so every rank may call. A step more than 1,000,000 above the latest one is rejected with 400 `invalid_request`.',
+          'Records the state of the run as that after a step, so that `rewind` can return to it. A run that composes batches does this automatically. A call for the latest step or an earlier one changes nothing, so every rank may call. A step more than 1,000,000 above the latest one is rejected with 400 `invalid_request`.',
         params: Params,
         headers: IfMatchHeaders,
         body: StepEnd,

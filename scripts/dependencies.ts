@@ -1,6 +1,6 @@
 /**
- * Writes docs/reference/dependencies.md: each direct dependency with its reason, license and number of transitive dependencies, and
- * the licenses of all others.
+ * Writes docs/reference/dependencies.md: each direct dependency of a deployment with its reason and license, and the licenses of all
+ * others.
  *   npm run docs:dependencies
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -15,21 +15,14 @@ interface LockEntry {
   version: string
   dev?: boolean
   license?: string
-  dependencies?: Record<string, string>
-  optionalDependencies?: Record<string, string>
 }
 const { packages } = JSON.parse(readProjectFile('package-lock.json')) as { packages: Record<string, LockEntry> } // as npm writes it
 const manifest = JSON.parse(readProjectFile('package.json')) as Record<string, Record<string, string>> // as we write it
 
 const PAGE_HEAD = `# Dependencies
 
-This page lists every direct dependency with its version, its license and the reason for it. After reading it, you will know what
-runs in your deployment and under which licenses. \`npm run docs:dependencies\` writes it, and a test compares the tables with
-package.json and the pinned Python packages. *Transitive* is the number of packages that a dependency needs,
-directly or indirectly.
-
-All packages are pinned with hashes: npm packages in package-lock.json, Python packages in requirements.txt, which are installed
-with \`--require-hashes\`.
+Every package that runs in a deployment, with its version, its license and the reason for it. All are pinned with hashes: npm packages in
+package-lock.json, Python packages in requirements.txt.
 
 This project is licensed under Apache-2.0. One part of a dependency has a strong copyleft license: data and code of the task \`acre\`
 of reasoning-gym are **GPL-3.0**. They are installed with the library, which runs in separate Python processes. None of them is
@@ -38,29 +31,16 @@ in this repository.
 
 writeFileSync(
   join(ROOT, 'docs', 'reference', 'dependencies.md'),
-  [
-    PAGE_HEAD,
-    ...formatNodeTable('Run time', ['dependencies', 'optionalDependencies']),
-    ...formatNodeTable('Development', ['devDependencies']),
-    ...formatPythonTable(),
-    ...formatLicenses(),
-  ].join('\n'),
+  [PAGE_HEAD, ...formatNodeTable(), ...formatPythonTable(), ...formatLicenses()].join('\n'),
 )
 
-function formatNodeTable(title: string, kinds: string[]): string[] {
-  const names = kinds.flatMap((kind) => Object.keys(manifest[kind] ?? {}))
+function formatNodeTable(): string[] {
+  const names = ['dependencies', 'optionalDependencies'].flatMap((kind) => Object.keys(manifest[kind] ?? {}))
   const rows = names.map((name) => {
     const entry = packages[`node_modules/${name}`]
-    return `| ${name} | ${entry?.version} | ${entry?.license ?? readLicense(`node_modules/${name}`)} | ${listTransitive(`node_modules/${name}`).size} | ${DEPENDENCY_REASONS[name] ?? ''} |`
+    return `| ${name} | ${entry?.version} | ${entry?.license ?? readLicense(`node_modules/${name}`)} | ${DEPENDENCY_REASONS[name] ?? ''} |`
   })
-  return [
-    `## ${title}`,
-    '',
-    '| package | version | license | transitive | reason |',
-    '|---|---|---|---|---|',
-    ...rows,
-    '',
-  ]
+  return ['## npm', '', '| package | version | license | reason |', '|---|---|---|---|', ...rows, '']
 }
 
 /** Lock entries for other platforms have no license and are not installed here. They are parts of packages that are. */
@@ -68,27 +48,6 @@ function readLicense(place: string): string {
   if (!existsSync(join(ROOT, place))) return 'for another platform'
   const { license = 'unknown' } = JSON.parse(readProjectFile(`${place}/package.json`)) as { license?: string } // by convention
   return license
-}
-
-/** Every package that this one needs, however far down. */
-function listTransitive(place: string, seen = new Set<string>()): Set<string> {
-  const { dependencies = {}, optionalDependencies = {} } = packages[place] ?? {}
-  for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
-    const found = resolvePackage(place, name)
-    if (found === undefined || seen.has(found)) continue
-    seen.add(found)
-    listTransitive(found, seen)
-  }
-  return seen
-}
-
-/** Where Node would find it: in the package's own folder, else in those above. */
-function resolvePackage(place: string, name: string): string | undefined {
-  for (let folder = place; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
-    const found = folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`
-    if (packages[found]) return found
-    if (folder === '') return undefined
-  }
 }
 
 function formatPythonTable(): string[] {

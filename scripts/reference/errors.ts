@@ -20,7 +20,7 @@ what happened in this call and may change; \`errors\` lists the invalid fields, 
 \`\`\`
 
 \`Retry-After\` is the number of seconds after which a retry makes sense. The server sends it with every 429 and 503, and with a 409
-that a retry resolves. The table shows its default; a response may give a different number. A retry never counts twice: groups have IDs,
+that a retry resolves. The tables show its default in parentheses; a response may give a different number. A retry never counts twice: groups have IDs,
 and the calls that hand out items or start a job accept an \`Idempotency-Key\`.
 
 A verdict with \`"status": "unscored"\` is not an error of the call: the response is a success, and the \`code\` of the verdict says
@@ -36,10 +36,9 @@ export function buildErrorsPage(): string {
       .map(([code, { title, remedy, retryAfter }]) => [
         `\`${code}\``,
         `${title}.`,
-        remedy,
-        retryAfter === undefined ? '' : `${retryAfter} s`,
+        retryAfter === undefined ? remedy : `${remedy} (${retryAfter} s)`,
       ])
-    return `## ${status} ${STATUS_CODES[status] ?? ''}\n\n${formatTable(['code', 'meaning', 'what to do', 'Retry-After'], rows)}\n`
+    return `## ${status} ${STATUS_CODES[status] ?? ''}\n\n${formatTable(['code', 'meaning', 'what to do'], rows)}\n`
   })
   return `${PAGE_HEAD}${sections.join('\n')}`
 }

@@ -71,7 +71,7 @@ export function buildEnvironmentPage(): string {
     const rows = fields.map(([name, schema]) => [
       `\`${name}\``,
       describeSchema(schema),
-      schema.defaultInWords ?? (formatDefault(schema) || 'not set'),
+      schema.defaultInWords ?? (formatDefault(schema) || '–'),
       schema.description ?? '',
     ])
     return `## ${title}\n\n${formatTable(['variable', 'values', 'default', 'meaning'], rows)}`
@@ -132,7 +132,7 @@ const RUN_GROUPS = {
     'suppress_base_env_logs',
   ],
   'Suite of the run': ['num_eval_samples_per_task', 'eval_seed'],
-  'What people write': ['tags', 'notes'],
+  'Tags and notes': ['tags', 'notes'],
 } as const
 
 const RUN_HEAD = `# Run settings
@@ -140,8 +140,8 @@ const RUN_HEAD = `# Run settings
 \`PUT /runs/{run}\` creates a run or changes its settings. The body is a JSON object of settings. A setting that the body leaves out keeps
 its value; null restores the default of the run's \`preset\`, except for \`system_prompt\`, where null means no system prompt.
 
-We recommend the preset \`clean\` for new training runs; the column *with \`clean\`* shows where it differs from the defaults.
-The defaults, \`preset: "original"\`, are those of the original environment.
+We recommend the preset \`clean\` for new training runs; the tables name its values where they differ from the defaults, which are those of
+the original environment (\`preset: "original"\`).
 [Coming from the original](../guides/coming-from-the-original.md) explains the choices.`
 
 export function buildRunSettingsPage(): string {
@@ -149,11 +149,10 @@ export function buildRunSettingsPage(): string {
     const rows = fields.map(([name, schema]) => [
       `\`${name}\``,
       describeSchema(schema),
-      name === 'system_prompt' ? 'see below' : formatDefault(schema),
-      formatCleanValue(name),
+      name === 'system_prompt' ? 'see below' : formatDefault(schema) + formatCleanValue(name),
       schema.description ?? '',
     ])
-    return `## ${title}\n\n${formatTable(['setting', 'values', 'default', 'with `clean`', 'meaning'], rows)}`
+    return `## ${title}\n\n${formatTable(['setting', 'values', 'default', 'meaning'], rows)}`
   })
   const { system_prompt: prompt } = RunSettings.parse({})
   return `${[RUN_HEAD, ...sections, `The default system prompt:\n\n\`\`\`text\n${prompt}\n\`\`\``].join('\n\n')}\n`
@@ -164,5 +163,5 @@ function formatCleanValue(name: string): string {
   const [original, clean] = (['original', 'clean'] as const).map((preset) => resolveSettings({ preset }))
   const key = name as keyof RunSettings // a field of it
   const same = JSON.stringify(original?.[key]) === JSON.stringify(clean?.[key])
-  return same || name === 'preset' ? '' : formatShortValue(clean?.[key])
+  return same || name === 'preset' ? '' : `, \`clean\`: ${formatShortValue(clean?.[key])}`
 }

@@ -1,5 +1,4 @@
 /** docs/reference/tasks.md: what each task asks for, its rungs, what guessing earns on them, and the time to make an item. */
-import type { TaskCard } from '@reasoning-gym-server/contract/task'
 import { BUILT_IN_TASKS } from '../../src/features/tasks/built-in-tasks.ts'
 import { Ladders } from '../../src/features/tasks/ladders.ts'
 import { TaskCards } from '../../src/features/tasks/task-cards.ts'
@@ -12,8 +11,8 @@ const tasks = Object.entries(BUILT_IN_TASKS).toSorted(([a], [b]) => (a < b ? -1 
 export function buildTasksPage(): string {
   return [
     '# Tasks',
-    `All ${tasks.length} tasks of reasoning-gym ${cards.engineVersion}. *Rungs* is the number of steps of the difficulty ladder; a task with one has a fixed\ndifficulty. *Guess* is the mean score, under hardened scoring, of the best guess that needs no reasoning: at the library\u2019s defaults, and at\nthe bottom, the middle and the top of the ladder. *Time* is the processor time to make an item on these three rungs.`,
-    'The figures of every rung, the settings, an example and the faults of the keys: `GET /tasks/{task}`,\n`npx reasoning-gym-server tasks NAME`, or the page of the task in the dashboard. [Choose tasks](../guides/choose-tasks.md) explains them.',
+    `All ${tasks.length} tasks of reasoning-gym ${cards.engineVersion}. *Rungs* is the number of steps of the difficulty ladder; a task with one has a fixed\ndifficulty. *Guess* is the mean score, under hardened scoring, of the best guess that needs no reasoning: at the library\u2019s defaults, and from\nthe least to the most guessable rung. *Time* is the processor time to make an item at the top of the ladder.`,
+    'The rest: `GET /tasks/{task}`, `npx reasoning-gym-server tasks NAME`, or the page of the task in the dashboard.\n[Choose tasks](../guides/choose-tasks.md) explains the figures.',
     formatTable(
       ['task', 'category', 'what it asks for', 'rungs', 'guess', 'time (ms)'],
       tasks.map(([task, { category, description }]) => [
@@ -21,21 +20,22 @@ export function buildTasksPage(): string {
         category,
         description,
         String(ladders.rungs(task).length),
-        [cards.defaults(task), ...listShownRungs(task)]
-          .map((card) => formatShare(card?.guess_floor.hardened))
-          .join(' · '),
-        listShownRungs(task)
-          .map((card) => card?.make_ms.toPrecision(2) ?? '–')
-          .join(' · '),
+        `${formatShare(cards.defaults(task)?.guess_floor.hardened)}, ${formatRange(task)}`,
+        formatTime(cards.rung(task, ladders.rungs(task).length - 1)?.make_ms),
       ]),
     ),
     '',
   ].join('\n\n')
 }
 
-function listShownRungs(task: string): (TaskCard | undefined)[] {
-  const last = ladders.rungs(task).length - 1
-  return [...new Set([0, Math.floor(last / 2), last])].map((index) => cards.rung(task, index))
+/** The smallest and the largest floor of the ladder. */
+function formatRange(task: string): string {
+  const floors = ladders.rungs(task).flatMap((_, index) => cards.rung(task, index)?.guess_floor.hardened ?? [])
+  return [...new Set([Math.min(...floors), Math.max(...floors)].map(formatShare))].join('–')
+}
+
+function formatTime(ms: number | undefined): string {
+  return ms === undefined ? '–' : String(Number(ms.toPrecision(2)))
 }
 
 function formatShare(value: number | undefined): string {

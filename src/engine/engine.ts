@@ -195,7 +195,7 @@ function toLossError({ reason, detail }: Extract<EngineOutcome, { kind: 'lost' }
     case 'unavailable':
       return new ServiceError('engine_unavailable', detail)
     case 'out_of_memory': {
-      const advice = 'Use a smaller config, or raise the limit.'
+      const advice = 'Choose an easier config.'
       return new ServiceError(
         'make_out_of_memory',
         `Making this item exceeds the memory limit of a Python worker. ${advice}`,

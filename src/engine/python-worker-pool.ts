@@ -7,7 +7,7 @@ import type { Zygote } from './zygote.ts'
 
 /** A worker that is busy for longer leaves the pool's count, and a fork takes its place. */
 const SLOW_WORKER_THRESHOLD_MS = 30
-/** The bound of that: Python workers for each one that was asked for. Half of them is more than two hanging answers for each core. */
+/** Most Python workers that a pool starts for each one that was asked for. Half of them is more than two hanging answers for each core. */
 const MAX_GROWTH_FACTOR = 8
 /** The same limit for a worker on its last request. A fork has already replaced it; after this time, its successors may start. */
 const SLOW_LAST_REQUEST_THRESHOLD_MS = 500
@@ -25,7 +25,7 @@ export interface PythonWorkerPoolOptions {
   size: number
   /** None of them stays. */
   isOnDemand?: boolean
-  /** Slow workers are not made up for. */
+  /** Does not start more workers in place of slow ones. */
   isFixed?: boolean
 }
 

@@ -174,7 +174,7 @@ export const EnvironmentSchema = z.object({
   TASKS_PATH: z
     .string()
     .refine((places) => findMissingPlace(places) === undefined, {
-      error: ({ input }) => `there is no file or folder ${findMissingPlace(String(input))}`,
+      error: ({ input }) => `there is neither a file nor a folder ${findMissingPlace(String(input))}`,
     })
     .optional()
     .describe(
@@ -266,7 +266,7 @@ export function requireRedisConfig(config: ServerConfig): { url: string; prefix:
   const { REDIS_URL: url, REDIS_PREFIX: prefix } = config
   if (!url)
     throw new ConfigError(
-      'REDIS_URL is not set. Set it to the address of your Redis; only `npm start` runs one by itself.',
+      'REDIS_URL is not set. Set it to the address of your Redis; only `npm start` runs one of its own.',
     )
   return { url, prefix, tls: requireRedisTls(config) }
 }

@@ -67,10 +67,8 @@ A command that needs a server picks the first of these:
 Commands write results to stdout, and progress, notes and errors to stderr. Long results are streamed, so you can pipe them to \`head\` or
 \`jq\`, or redirect them to a file. With \`--json\`, a command prints the server's JSON response. An error is one line that says what to do.
 
-In a terminal, tables fit the width: long texts end in …, numbers are never cut, and columns that do not fit are left out. In a file or a
-pipe, tables have their full width. Columns without content are left out. Colors appear in terminals only; \`NO_COLOR=1\` turns them off, and
-\`FORCE_COLOR=1\` keeps them in a pipe. After the result, stderr names the page of the dashboard that shows more and the command that usually
-comes next.
+In a file or a pipe, tables have their full width. Colors appear in terminals only; \`NO_COLOR=1\` turns them off, and \`FORCE_COLOR=1\`
+keeps them in a pipe.
 
 ## Exit codes
 

@@ -123,7 +123,7 @@ describe('eval', () => {
     expect((await run(['eval', 'report', first], { env: env() })).stdout).toMatch(/^18 samples of /m)
     const same = await run(['eval', 'compare', first, second], { env: env() })
     expect(same).toMatchObject({ code: 0, stdout: expect.stringMatching(/^all +18 +0\.000 /m) })
-    expect(same.stdout).toContain('only one of them has right: 0 a, 0 b')
+    expect(same.stdout).toContain('only one of them answers correctly: 0 a, 0 b')
     expect(same.stdout).toContain(`/#/evals/compare?a=${first}&b=${second}`)
     const report = await run(['eval', 'report', first, '--format', 'samples'], { env: env() })
     expect(report.stdout.trim().split('\n')).toHaveLength(18)

@@ -129,8 +129,6 @@ it('takes a reader from nothing to a task that trains in the demo', async () => 
     'tasks --category',
     'demo --task',
     'explain_answer',
-    'tasks/due_dates.py',
-    'task check',
     'tasks/bus_passengers.scorer.ts',
     'task check',
   ])

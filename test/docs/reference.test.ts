@@ -37,7 +37,7 @@ it('the pages of settings show every setting with its default', () => {
   const runSettings = REFERENCE_PAGES['run-settings.md']?.() ?? ''
   for (const name of Object.keys(RunSettings.shape)) expect(runSettings).toContain(`| \`${name}\` |`)
   expect(runSettings).toMatch(/\| `group_size` \| integer \(1 to 1,024\) \| `16` \|/)
-  expect(runSettings).toMatch(/\| `extraction` \|.*\| `"strict"` \| `"last_tag"` \|/)
+  expect(runSettings).toMatch(/\| `extraction` \|.*\| `"strict"`, `clean`: `"last_tag"` \|/)
   const environment = REFERENCE_PAGES['environment.md']?.() ?? ''
   for (const name of Object.keys(EnvironmentSchema.shape)) expect(environment).toContain(`| \`${name}\` |`)
   expect(environment).toMatch(/\| `PORT` \|.*\| `8000` \|/)

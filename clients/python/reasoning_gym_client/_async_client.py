@@ -424,13 +424,13 @@ class AsyncClient:
     async def flipped_items(
         self, a: str, b: str, *, task: Optional[str] = None, right_in: Optional[str] = None, limit: Optional[int] = None
     ) -> List[FlippedItem]:
-        """Lists the items that one of two evals has right and the other wrong, with both answers.
+        """Lists the items that one of two evals answers correctly and the other does not, with both answers.
 
         Args:
             a: ID of the first eval.
             b: ID of the second eval.
             task: Lists only items of this task.
-            right_in: `"a"` or `"b"`: lists only items that this eval has right.
+            right_in: `"a"` or `"b"`: lists only items that this eval answers correctly.
             limit: Maximum number of items.
         """
         query = {"a": a, "b": b, "task": task, "right_in": right_in, "limit": limit}

@@ -348,10 +348,10 @@ class EvalComparison(TypedDict):
     """95% interval of `lift_difference`; null if unknown."""
 
     only_a_right: int
-    """Number of items that only the first eval has right."""
+    """Number of items that only the first eval answers correctly."""
 
     only_b_right: int
-    """Number of items that only the second eval has right."""
+    """Number of items that only the second eval answers correctly."""
 
     tasks: Dict[str, TaskComparison]
     """Comparison by task."""
@@ -504,7 +504,7 @@ class FeedbackPlace(TypedDict):
 
 
 class FlippedItem(TypedDict):
-    """An item that one eval has right and the other wrong."""
+    """An item that one eval answers correctly and the other does not."""
 
     item_id: ItemId
 
@@ -1696,10 +1696,10 @@ class SettingsChange(TypedDict):
     """Seed of the run’s own eval suite."""
 
     tags: NotRequired[Union[List[str], None]]
-    """Words that lists of runs show and search. They change nothing in the run."""
+    """Tags to show and search in lists of runs. They change nothing in the run."""
 
     notes: NotRequired[Union[str, None]]
-    """What people write about the run, for its page."""
+    """Free-form notes, shown on the page of the run."""
 
 
 class SkippedPosition(TypedDict):
@@ -1890,10 +1890,10 @@ class TaskComparison(TypedDict):
     """95% interval of `lift_difference`; null if unknown."""
 
     only_a_right: int
-    """Number of items that only the first eval has right."""
+    """Number of items that only the first eval answers correctly."""
 
     only_b_right: int
-    """Number of items that only the second eval has right."""
+    """Number of items that only the second eval answers correctly."""
 
     p_corrected: Union[float, None]
     """Value of `p` corrected for the number of tasks by Holm’s method; null if there is none."""

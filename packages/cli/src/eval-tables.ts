@@ -49,7 +49,7 @@ export async function printComparison(comparison: EvalComparison, url: string): 
     formatTable(['task', 'items', 'a − b', '95% interval', 'p (corrected)', 'lift, a − b', 'significant'], rows),
   )
   await printLine(
-    `\nItems that only one of them has right: ${comparison.only_a_right} a, ${comparison.only_b_right} b. Read them: ${url}/#/evals/compare?a=${a.id}&b=${b.id}`,
+    `\nItems that only one of them answers correctly: ${comparison.only_a_right} a, ${comparison.only_b_right} b. Read them: ${url}/#/evals/compare?a=${a.id}&b=${b.id}`,
   )
   if (smallest_detectable != null)
     await printLine(`Smallest difference that these items can detect (80% power): ${smallest_detectable.toFixed(3)}`)

@@ -1,5 +1,5 @@
 /**
- * Frees the memory of bytes at once unless other views share it; the views are empty afterwards.
+ * Frees the memory of bytes at once unless other views share it; the views are empty afterward.
  *
  * Symptom: V8 starts a full collection with each 64 MB allocated outside its heap, however much of it is garbage.
  * Gain: W6 in 195 groups a second, without it 129; no full collection in 768 groups of 1 MB, without it 43.

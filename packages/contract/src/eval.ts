@@ -335,8 +335,8 @@ const DifferenceFields = z.strictObject({
   guess_floor: NullableNumber.describe('Mean guess floor of these items; null if the evals use different scoring.'),
   lift_difference: NullableNumber.describe('Difference of the lifts: difference / (1 − guess_floor), in [−2, 2].'),
   lift_difference_confidence_95: ConfidenceInterval.describe('95% interval of `lift_difference`; null if unknown.'),
-  only_a_right: Count.describe('Number of items that only the first eval has right.'),
-  only_b_right: Count.describe('Number of items that only the second eval has right.'),
+  only_a_right: Count.describe('Number of items that only the first eval answers correctly.'),
+  only_b_right: Count.describe('Number of items that only the second eval answers correctly.'),
 })
 
 const ComparedEval = z
@@ -403,5 +403,5 @@ export const FlippedItem = z
     a: FlippedSide.describe('Result in the first eval.'),
     b: FlippedSide.describe('Result in the second eval.'),
   })
-  .meta({ id: 'FlippedItem', description: 'An item that one eval has right and the other wrong.' })
+  .meta({ id: 'FlippedItem', description: 'An item that one eval answers correctly and the other does not.' })
 export type FlippedItem = z.infer<typeof FlippedItem>

@@ -291,8 +291,8 @@ export const RunSettings = z
       .array(z.string().min(1).max(64))
       .max(32)
       .default([])
-      .describe('Words that lists of runs show and search. They change nothing in the run.'),
-    notes: z.string().max(10_000).default('').describe('What people write about the run, for its page.'),
+      .describe('Tags to show and search in lists of runs. They change nothing in the run.'),
+    notes: z.string().max(10_000).default('').describe('Free-form notes, shown on the page of the run.'),
   })
   .meta({ id: 'RunSettings', description: 'All settings of a run with their defaults.' })
 export type RunSettings = z.infer<typeof RunSettings>

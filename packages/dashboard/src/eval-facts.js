@@ -149,7 +149,7 @@ export function formatP(p) {
   return p > 0.999 ? '1' : formatDecimal(p, 3)
 }
 
-/** The number of items that only one of two evals has right. */
+/** The number of items that only one of two evals answers correctly. */
 export function countFlips({ only_a_right, only_b_right }) {
   return only_a_right + only_b_right
 }

@@ -199,7 +199,7 @@ def load(sources, datasets, curricula, known_tasks=None):
             if TASK_NAME.fullmatch(name):
                 tasks[name] = CustomTask(name, source, *datasets[name], curricula.get(name))
             else:
-                problems.append({"file": source.path, "detail": f"{name!r} is no task name: use lowercase letters, digits and underscores"})
+                problems.append({"file": source.path, "detail": f"{name!r} is not a task name: use lowercase letters, digits and underscores"})
     return tasks, problems
 
 

@@ -77,7 +77,7 @@ export async function awaitSiblings(
     await sleep(pause, undefined, { signal }).catch(() => {
       throw new ServiceError(
         'server_busy',
-        'The server closes while a sample waits for others of its item. Send it again.',
+        'The server is shutting down while a sample waits for others of its item. Send it again.',
       )
     })
     // while it is recorded again, the sweep does not take the process for dead

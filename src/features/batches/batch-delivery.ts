@@ -132,7 +132,7 @@ export class BatchDelivery {
       case 'too_many_open':
         throw new ServiceError(
           'too_many_open_batches',
-          `${MAX_OPEN_BATCHES} batches of the run ${name} are not acknowledged, the limit. Acknowledge them with POST /runs/{run}/batches/{step}/ack.`,
+          `The run ${name} has ${MAX_OPEN_BATCHES} batches that are not acknowledged, the most that it may have. Acknowledge them with POST /runs/{run}/batches/{step}/ack.`,
         )
       case 'run_changed':
         throw runRestoredError(name)

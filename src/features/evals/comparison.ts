@@ -1,6 +1,6 @@
 /**
- * Compares two evals of one suite by the paired differences of their items, and finds the items that one model has right
- * and the other wrong.
+ * Compares two evals of one suite by the paired differences of their items, and finds the items that one model answers
+ * correctly and the other does not.
  */
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { EvalComparison, FlippedItem, FlippedSide } from '@reasoning-gym-server/contract/eval'

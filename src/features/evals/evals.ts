@@ -52,7 +52,7 @@ export class Evals {
     if (spec.model)
       throw new ServiceError(
         'invalid_request',
-        'This eval ends by itself, because the server calls its model. Use DELETE to cancel it.',
+        'The server calls the model of this eval, so the eval ends without this call. Use DELETE to cancel it.',
       )
     await this.#deps.aggregator.finalize(id, 'done')
     return this.jobs.requireView(address)
@@ -63,7 +63,7 @@ export class Evals {
     return computeComparison(a, b, this.#deps)
   }
 
-  /** Lists the items that one eval has right and the other wrong. */
+  /** Lists the items that one eval answers correctly and the other does not. */
   async listFlippedItems(
     { a: idA, b: idB, ...filter }: FlippedItemFilter & { a: string; b: string },
     caller: Caller,

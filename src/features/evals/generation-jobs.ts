@@ -269,7 +269,7 @@ export class ActiveJobQuota {
     const [added] = (await this.#redis.multi().zadd(key, 'NX', redisNow(), id).expire(key, QUOTA_TTL_S).exec()) ?? []
     try {
       if ((await this.#listOccupied(key, id)).indexOf(id) >= this.#limit) {
-        const detail = `This API key has ${this.#limit} active evals and collections, the limit (MAX_ACTIVE_EVALS). Wait for one to end, or cancel one.`
+        const detail = `This API key has reached the limit of ${this.#limit} active evals and collections (MAX_ACTIVE_EVALS). Wait for one to end, or cancel one.`
         throw new ServiceError('too_many_active', detail)
       }
       return await start()

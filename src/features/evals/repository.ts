@@ -237,7 +237,7 @@ export class GenerationJobRepository {
 
   async #assertBelowActiveLimit(): Promise<void> {
     if ((await this.#redis.zcard(this.#keys.activeGenerationJobs)) < MAX_ACTIVE_JOBS) return
-    const detail = `${MAX_ACTIVE_JOBS} evals and collections are active on this server, the limit. Wait for one to end.`
+    const detail = `This server has reached the limit of ${MAX_ACTIVE_JOBS} active evals and collections. Wait for one to end.`
     throw new ServiceError('too_many_active', detail)
   }
 

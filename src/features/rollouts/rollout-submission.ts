@@ -292,7 +292,7 @@ function bufferFullBeforeBodyError(run: string): ServiceError {
 function serverBufferFullError(maxBytes: number): ServiceError {
   return new ServiceError(
     'buffer_full',
-    `The queued and buffered groups of this server have reached ${maxBytes} bytes, the limit (BUFFER_MAX_BYTES). Take and acknowledge batches, or post with "buffer": false and without arrays.`,
+    `The queued and buffered groups of this server have reached the limit of ${maxBytes} bytes (BUFFER_MAX_BYTES). Take and acknowledge batches, or post with "buffer": false and without arrays.`,
   )
 }
 

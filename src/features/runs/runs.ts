@@ -34,7 +34,7 @@ import { isDeepEqual, mergeSettings, type SettingsRules } from './settings.ts'
 import { type ResolvedRun, type RunDumps, type RunEvals, resolveRun, type StoredRun } from './types.ts'
 
 const UPDATE_RETRY_LIMIT = 20
-/** What people write about a run changes nothing in it. */
+/** Tags and notes change nothing in a run. */
 const UNMARKED_SETTINGS = ['notes', 'tags']
 /** Number of runs cached as this process last read them. */
 const RUN_CACHE_SIZE = 1000

@@ -76,7 +76,7 @@ export class RunViews {
     return { mixes: await repository.readMixes(await runs.require(name, condition), limit) }
   }
 
-  /** Lists the marks of a run, oldest first. Throws `unknown_run` and `run_recreated`. */
+  /** Lists the events to annotate on charts of a run, oldest first. Throws `unknown_run` and `run_recreated`. */
   async listMarks(name: string, condition?: RunCondition): Promise<{ marks: RunMark[] }> {
     const { runs, marks } = this.#deps
     return { marks: await marks.list(await runs.require(name, condition)) }

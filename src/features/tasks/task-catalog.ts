@@ -14,7 +14,7 @@ import { type Ladders, verifyCustomLadder } from './ladders.ts'
 /** The cards have the figures. */
 export type CatalogTask = Omit<TaskSummary, 'guess_floor'>
 
-/** Credit of tasks for which the library does not say how finely they score. This value promises nothing. */
+/** Credit of tasks for which the library does not say how finely they score. This value makes no claim about them. */
 const DEFAULT_CREDIT: Credit = 'continuous'
 
 /** Few, because the time limit of a task's ladder includes what it waits for others. */

@@ -7,7 +7,7 @@ import { assertJsonLimits, createTooDeepError, MAX_JSON_DEPTH } from './json-lim
 import { readBodyBytes } from './read-body.ts'
 
 const BYTE_ORDER_MARK = '\ufeff'
-/** Smaller bodies cannot take much memory, so they are parsed first and checked afterwards. */
+/** Smaller bodies cannot take much memory, so they are parsed first and checked afterward. */
 const PRESCAN_MIN_BYTES = 64 * 1024
 
 export const jsonBodyParser = fastifyPlugin(

@@ -40,7 +40,7 @@ export function assertJsonLimits(bytes: Uint8Array): void {
       if (++entries > MAX_JSON_ENTRIES)
         throw new ServiceError(
           'invalid_json',
-          `An array or object in the body has more than ${MAX_JSON_ENTRIES} entries, the limit. Send smaller requests.`,
+          `An array or object in the body has more than the limit of ${MAX_JSON_ENTRIES} entries. Send smaller requests.`,
         )
     } else if (kind === STRING) at = findStringEnd(bytes, at)
     else if (kind === OPEN) {
@@ -48,7 +48,7 @@ export function assertJsonLimits(bytes: Uint8Array): void {
       if (++containers > MAX_JSON_CONTAINERS)
         throw new ServiceError(
           'invalid_json',
-          `The body has more than ${MAX_JSON_CONTAINERS} arrays and objects, the limit. Send smaller requests.`,
+          `The body has more than the limit of ${MAX_JSON_CONTAINERS} arrays and objects. Send smaller requests.`,
         )
       entries = 1
     } else entries = outer.pop() ?? 1
@@ -58,7 +58,7 @@ export function assertJsonLimits(bytes: Uint8Array): void {
 export function createTooDeepError(): ServiceError {
   return new ServiceError(
     'invalid_json',
-    `The body is nested deeper than ${MAX_JSON_DEPTH} levels, the limit. Send a flatter body.`,
+    `The body is nested deeper than the limit of ${MAX_JSON_DEPTH} levels. Send a flatter body.`,
   )
 }
 

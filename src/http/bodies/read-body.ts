@@ -83,7 +83,7 @@ function concatIntoSharedBuffer(parts: Buffer[], bytes: number): Buffer {
 function createBodyTooLargeError(limit: number): ServiceError {
   return new ServiceError(
     'body_too_large',
-    `The body has more than ${limit} bytes after decompression, the limit of this call. Send smaller requests.`,
+    `The body has more than ${limit} bytes after decompression, which is the limit of this call. Send smaller requests.`,
   )
 }
 

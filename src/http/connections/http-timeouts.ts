@@ -71,7 +71,7 @@ function parserErrorToServiceError({ code, message }: NodeJS.ErrnoException): Se
   if (code === 'HPE_HEADER_OVERFLOW') {
     return new ServiceError(
       'headers_too_large',
-      `The URL and headers have more than ${MAX_HEADER_BYTES} bytes together, the limit. Shorten them.`,
+      `The URL and headers together have more than the limit of ${MAX_HEADER_BYTES} bytes. Shorten them.`,
     )
   }
   return new ServiceError(

@@ -24,7 +24,7 @@ export const errorHandling = fastifyPlugin(
         const isRedis = serviceError.code === 'redis_unavailable' || serviceError.code === 'redis_full'
         const err = serviceError.cause ?? error
         request.log[level](isRedis ? {} : { err }, serviceError.message) // the stack of a driver does not help
-        if (isRedis) request.log.debug({ err }, 'stack of the driver')
+        if (isRedis) request.log.debug({ err }, 'stack trace of the Redis client')
       }
       if (serviceError.code === 'method_not_allowed')
         reply.header('allow', addresses.listMethods(request.url).join(', '))

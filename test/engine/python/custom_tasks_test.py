@@ -134,7 +134,7 @@ class CustomTasksTest(unittest.TestCase):
         write_module(self.folder, "dots.py", task="own.dots")
         tasks, problems = self.load(self.folder)
         self.assertEqual((tasks, len(problems)), ({}, 1))
-        self.assertIn("is no task name", problems[0]["detail"])
+        self.assertIn("is not a task name", problems[0]["detail"])
 
     def test_a_module_keeps_its_code_and_is_a_problem_once_what_it_shares_has_changed(self):
         path = write_module(self.folder, "one.py", task="own_one")

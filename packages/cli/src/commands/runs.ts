@@ -250,7 +250,9 @@ function buildRunLifecycleCommands(withServer: WithServer): Command[] {
 function buildRunResetCurriculumCommand(withServer: WithServer): Command {
   return new CliCommand('reset-curriculum')
     .summary('Start the difficulty of all tasks again')
-    .description('Start the difficulty of all tasks again, because the policy has changed. The item sequence goes on.')
+    .description(
+      'Start the difficulty of all tasks again, because the policy has changed. The item sequence continues.',
+    )
     .argument('<run>', 'name of the run')
     .option('--json', 'print the server’s JSON response')
     .examples(['reasoning-gym-server runs reset-curriculum first'])

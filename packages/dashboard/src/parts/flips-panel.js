@@ -1,4 +1,4 @@
-/** The items that one of two evals has right and the other wrong, with both answers. */
+/** The items that one of two evals answers correctly and the other does not, with both answers. */
 import { readNdjson } from '../api.js'
 import { useResource } from '../data-hooks.js'
 import { countFlips } from '../eval-facts.js'
@@ -24,7 +24,7 @@ export function FlipsPanel({ value, names }) {
     load: readNdjson,
   })
   const changed = Object.keys(tasks).filter((name) => countFlips(tasks[name]) > 0)
-  return html`<${Panel} title="Items that flipped" about=${`The items that one eval has right and the other wrong: ${pluralize(total, 'item')} of ${formatCount(value.n)}.`}>
+  return html`<${Panel} title="Items that flipped" about=${`The items that one eval answers correctly and the other does not: ${pluralize(total, 'item')} of ${formatCount(value.n)}.`}>
     ${total === 0 && html`<${EmptyState}>Both evals have the same items right.<//>`}
     ${
       total > 0 &&

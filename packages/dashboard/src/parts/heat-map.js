@@ -5,7 +5,7 @@
 import { useColorScheme, useWidth } from '../hooks.js'
 import { html, useEffect, useRef, useState } from '../html.js'
 
-/** A link of 24 px is a target that a finger hits. */
+/** A link of 24 px is large enough to tap. */
 const ROW_HEIGHT = 24
 const SHADES = 64
 

@@ -82,7 +82,7 @@ export function DumpsPanel({ run: { run, settings, progress }, width }) {
   <//>`
 }
 
-/** What people write about a run: a form for its tags and notes. */
+/** A form for the tags and notes of a run. */
 export function NotesPanel({ run: { run, settings }, path }) {
   const [state, setState] = useState(/** @type {{ said?: string, problem?: any }} */ ({}))
   const save = async (event) => {

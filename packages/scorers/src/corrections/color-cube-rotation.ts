@@ -6,7 +6,7 @@ import type { Correction } from './correction.ts'
 const SIDES = ['top', 'right', 'front', 'left', 'back', 'bottom'] as const
 const Metadata = z.looseObject({ rotations: z.array(z.enum(SIDES)), target_side: z.enum(SIDES) })
 
-/** By the side that comes to the top: for each side, the number of the one that is there afterwards. */
+/** By the side that comes to the top: for each side, the number of the one that is there afterward. */
 const TURNS: Readonly<Record<(typeof SIDES)[number], readonly (readonly number[])[]>> = {
   top: [[0, 1, 2, 3, 4, 5]],
   right: [[1, 5, 2, 0, 4, 3]],

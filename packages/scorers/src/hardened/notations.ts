@@ -88,7 +88,7 @@ export function trimLines(text: string): string {
   return bare.includes('\n') ? bare.split('\n').map(trimLineEnd).join('\n') : bare
 }
 
-/** Of an ASCII letter or digit at the end of a line one look is enough. */
+/** One look is enough at a line that ends with an ASCII letter or digit. */
 function trimLineEnd(line: string): string {
   return ASCII_END_PATTERN.test(line) ? line : rstrip(line)
 }

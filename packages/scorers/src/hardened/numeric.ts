@@ -53,7 +53,7 @@ export const decimalArithmetic: HardenedScorer = ({ entry, upstream }) => {
 /** The very numbers in their order, as texts or as numbers. */
 export const numberSorting: HardenedScorer = ({ entry }) => {
   const wanted = parseNumbers(requireOracleAnswer(entry))
-  if (wanted === undefined) throw new Error('the oracle is no list')
+  if (wanted === undefined) throw new Error('the oracle is not a list')
   return scoreBestReading((reading) => {
     const given = parseNumbers(reading)
     return given?.length === wanted.length && given.every((number, i) => number === wanted[i]) ? 1 : 0

@@ -120,7 +120,7 @@ class LiteralTokenizer {
     if (short !== null) return { kind: 'constant', value: BigInt(short[0]) }
     const found = this.#take(BASED_INTEGER_PATTERN) ?? this.#take(DECIMAL_PATTERN)
     WORD_PATTERN.lastIndex = this.#position
-    if (found === null || WORD_PATTERN.test(this.#code)) throw new PyValueError('a number that goes on')
+    if (found === null || WORD_PATTERN.test(this.#code)) throw new PyValueError('a number that continues')
     return { kind: 'constant', value: parseNumber(found[0].replaceAll('_', '')) }
   }
 

@@ -122,7 +122,7 @@ function checkEntries(items: MadeItem[]): Finding {
       return fail('JSON', `seed ${position[0]}: ${path} is an object that JSON cannot hold`, advice)
     }
   }
-  return ok('JSON', 'entries survive the way to JSON and back')
+  return ok('JSON', 'entries survive a JSON round trip')
 }
 
 function findOpaque(value: unknown, path: string): string | undefined {

@@ -50,7 +50,7 @@ function buildTaskCheckCommand(checkers: TaskCheckers): Command {
 
 async function writeTask(name: string, folder: string, builtInTasks: readonly string[]): Promise<void> {
   if (!TASK_NAME.test(name))
-    throw new CliError(`${name} is no task name: use lowercase letters, digits and underscores`, { exitCode: 2 })
+    throw new CliError(`${name} is not a task name: use lowercase letters, digits and underscores`, { exitCode: 2 })
   if (builtInTasks.includes(name))
     throw new CliError(`The library has a task named ${name}. Choose another name`, { exitCode: 2 })
   const className = name.replace(/(?:^|_)([a-z0-9])/g, (_, first: string) => first.toUpperCase()).replaceAll('_', '')
@@ -89,7 +89,7 @@ interface CheckReport {
 
 async function checkTasks(path: string, { task: only, json }: CheckOptions, checkers: TaskCheckers): Promise<void> {
   if (existsSync(path) && statSync(path).isFile() && !path.endsWith('.py'))
-    throw new CliError(`${path} is no Python file`, { exitCode: 2 })
+    throw new CliError(`${path} is not a Python file`, { exitCode: 2 })
   const checker = await checkers.open(existsSync(path) ? resolve(path) : path, printStatus)
   try {
     const { tasks, problems } = await checker.list()

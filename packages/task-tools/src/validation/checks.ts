@@ -135,7 +135,7 @@ export const RUNG_CHECKS: Readonly<Record<string, RungCheck>> = {
 
 export const TASK_CHECKS: Readonly<Record<string, TaskCheck>> = {
   'runtime.reward_well_formed': {
-    what: 'Labeled answers whose score is no number from 0 to 1; with hardened scoring, there are none',
+    what: 'Labeled answers whose score is not a number from 0 to 1; with hardened scoring, there are none',
     max: 0,
     values: ({ scores }, scoring) => ({
       malformed: scoring === 'upstream' ? scores.malformed : 0,

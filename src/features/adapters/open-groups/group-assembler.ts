@@ -147,7 +147,7 @@ class PendingCall implements CallAssembly {
     await Promise.allSettled(attempts) // no attempt is in flight when this method ends
     const results = await Promise.all(attempts)
     if (results.includes('run_changed')) return false
-    // afterwards the samples are only kept pending
+    // afterward the samples are only kept pending
     if (!this.#isRecorded) recorder.recordGatheredSamples(results.filter((result) => result !== 'run_changed'))
     return true
   }

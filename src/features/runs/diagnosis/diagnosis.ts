@@ -27,7 +27,7 @@ export function isConstant({ scored, answers, distinct }: GroupOutcome): boolean
 /** Merges the last groups of all tasks, oldest first. */
 export const mergeWindows = memoizeByIdentity((windows: Readonly<Record<string, GroupOutcome[]>>): GroupOutcome[] => {
   const outcomes = Object.values(windows).flat()
-  // Most of thousands are too old to be sorted as objects.
+  // sorts the times alone, because most of thousands of groups are too old to be kept
   const times = Float64Array.from(outcomes, ({ completedAt }) => completedAt).sort()
   const since = times[Math.max(0, times.length - OUTCOME_WINDOW)] ?? 0
   return outcomes
