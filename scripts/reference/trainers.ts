@@ -1,52 +1,55 @@
 /**
- * Writes docs/reference/trainers.md: how to set up each trainer, from the texts that `GET /adapters` serves, and which release of
- * each was proven when. A test rewrites it, and so does `npm run trainers -- --record`.
+ * Writes docs/trainers/: a page for each trainer, and one for the others, from the texts that `GET /adapters` serves and the releases that
+ * were tested. A test rewrites them, and so does `npm run trainers -- --record`.
  */
-import { ADAPTER_TEXTS, type AdapterText, describeAdapter } from '../../src/features/adapters/catalogue.ts'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ADAPTER_TEXTS, type AdapterText, describeAdapter, fillIn } from '../../src/features/adapters/catalogue.ts'
 import { describePackages, readFamilies } from '../../verification/trainers/versions.ts'
 
+const FOLDER = join(import.meta.dirname, '..', '..', 'docs', 'trainers')
 const ADDRESS = { url: 'http://127.0.0.1:8000', urlWithKey: 'http://trainer:API_KEY@127.0.0.1:8000' }
-/** What the guide shows once, under *Before you start*. */
-const COMMON_SNIPPET = 'Install the client, and configure the run once'
-/** Data sets have a guide of their own. */
-const NOT_TRAINERS: readonly string[] = ['dataset']
 
-const HEAD = `# Snippets for trainers
+const OTHERS = `# Other trainers and tools
 
-This page shows, for each trainer, what to paste into its configuration and what the trainer gets for completions without a score. First
-[start a server and configure a run](../guides/trainers.md#before-you-start). Replace \`API_KEY\` and \`RUN\`. \`GET /adapters\` and the page
-*Trainers* of the dashboard show the same snippets with the address of your server. It is written from \`src/features/adapters/texts\`.
+Before the first program, [start the server and create a run](../guides/trainers.md#before-you-start).
 `
 
-const TESTED = `## Tested versions
-
-\`npm run trainers -- FAMILY\` runs the real client code of a trainer against a real server; \`--newest\` uses its newest release
-instead of the one in the table. The last column says where it runs. TRL, verl, slime, NeMo Gym
-and Tinker also run for pull requests that change what trainers use.
-`
-
-export function buildTrainersPage(): string {
-  const sections = ADAPTER_TEXTS.filter(({ description }) => !NOT_TRAINERS.includes(description.name))
-  return [HEAD, ...sections.map(formatSection), TESTED, formatProvenTable()].join('\n')
+/** The pages by file name. Texts with `page: others` share one. */
+export function buildTrainerPages(): Record<string, string> {
+  const own = ADAPTER_TEXTS.filter(({ page }) => page === 'own')
+  const others = ADAPTER_TEXTS.filter(({ page }) => page === 'others').map(formatPage)
+  return {
+    ...Object.fromEntries(own.map((text) => [`${text.description.name}.md`, formatPage(text)])),
+    'others.md': [OTHERS, ...others.map((page) => page.replaceAll(/^(?=##? [A-Z])/gm, '#'))].join('\n'), // one level deeper
+  }
 }
 
-function formatSection(text: AdapterText): string {
-  const { summary, unscored, snippets } = describeAdapter(text, ADDRESS)
-  const own = snippets.filter(({ title }) => title !== COMMON_SNIPPET)
-  const blocks = own.map(({ title, language, code }) => `${title}:\n\n\`\`\`${language}\n${code}\n\`\`\``)
-  const notes = text.notes === '' ? [] : [linkFromPage(text.notes)]
-  return `${[`## ${text.heading}`, summary, ...blocks, `**Unscored:** ${unscored}`, ...notes].join('\n\n')}\n`
+export function writeTrainerPages(): void {
+  for (const [name, page] of Object.entries(buildTrainerPages())) writeFileSync(join(FOLDER, name), page)
+}
+
+function formatPage(text: AdapterText): string {
+  const { summary, unscored } = describeAdapter(text, ADDRESS)
+  const paragraphs = [
+    `# ${text.heading}`,
+    summary,
+    `**Unscored completions:** ${unscored}`,
+    formatTested(text.families),
+  ]
+  return `${[...paragraphs, linkFromPage(fillIn(text.body, ADDRESS))].filter(Boolean).join('\n\n')}\n`
+}
+
+function formatTested(names: readonly string[]): string {
+  const families = readFamilies().filter(({ name }) => names.includes(name))
+  const tested = families.map((family) => `${describePackages(family)} on ${family.proven} (\`${family.name}\`)`)
+  return tested.length === 0 ? '' : `**Tested:** ${tested.join('; ')}.`
 }
 
 /** The links of a text start from its own folder. */
-function linkFromPage(notes: string): string {
-  return notes.replaceAll('../../../../docs/', '../').replaceAll('../../../../', '../../')
-}
-
-function formatProvenTable(): string {
-  const rows = readFamilies().map((family) => {
-    const { trainer, name, proven, quick } = family
-    return `| ${trainer} | \`${name}\` | ${describePackages(family)} | ${proven ?? 'not yet'} | ${quick ? 'in CI' : 'weekly'} |`
-  })
-  return ['| trainer | family | packages | proven on | |', '|---|---|---|---|---|', ...rows, ''].join('\n')
+function linkFromPage(body: string): string {
+  return body
+    .replaceAll('../../../../docs/trainers/', '')
+    .replaceAll('../../../../docs/', '../')
+    .replaceAll('../../../../', '../../')
 }

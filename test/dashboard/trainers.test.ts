@@ -65,14 +65,14 @@ it('the page lists the trainers; one shows what to paste, with the run that is n
   await page.goto(`${url}/#/trainers`)
   await page.getByLabel('API key', { exact: true }).fill('an-admin')
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByRole('row', { name: /slime, miles.*none.*7.*2.*theirs/ }).waitFor()
+  await page.getByRole('row', { name: /slime, miles.*rg_slime\.py.*7.*2.*theirs/ }).waitFor()
   await page.getByRole('row', { name: /^TRL.*rg_trl\.py.*never/ }).waitFor()
   await watched.shoot('trainers')
   expect(await watched.findings()).toEqual([])
   await page.getByRole('link', { name: 'slime, miles' }).click()
   await page.getByRole('heading', { name: 'slime, miles' }).waitFor()
   await page.getByRole('combobox', { name: 'Run' }).fill('my-run')
-  const pasted = page.getByRole('region', { name: 'Download prompts and train: code' })
+  const pasted = page.getByRole('region', { name: 'Train on a file, with rewards by URL: code' })
   await until(
     async () => pasted.textContent(),
     (text) => text?.includes(`http://trainer:API_KEY@${new URL(url).host}/slime/my-run/rm`) ?? false,

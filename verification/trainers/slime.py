@@ -1,12 +1,15 @@
 """slime: its own contract suite for plugins with rg_slime, and its own reward functions and normalization around it."""
 
+import argparse
 import asyncio
+import json
 import os
 import subprocess
 import sys
 import types
 from pathlib import Path
 
+from page import finish, has_reached, kill, read_commands, read_program
 from testbed import *  # noqa: F403
 
 SLIME = Path(sources["slime"])
@@ -127,6 +130,52 @@ async def unscored_in_a_group():
     os.environ["REASONING_GYM_RUN"] = run
 
 
+def page_options():
+    """The options of the page by slime's own parser, without those of Megatron and SGLang."""
+    names = ("sglang_parse_args", "validate_args")
+    stand_in("slime.backends.sglang_utils.arguments", **dict.fromkeys(names))
+    stand_in("slime.backends.sglang_utils.external", apply_external_engine_info_to_args=None)
+    from slime.utils.arguments import get_slime_extra_args_provider
+
+    _, command = read_commands(read_program("slime", "sh"))
+    parser = get_slime_extra_args_provider()(argparse.ArgumentParser(allow_abbrev=False))
+    args = parser.parse_args([word for word in command[2:] if "MODEL_ARGS" not in word])
+    source = load_function(args.data_source_path)(args)
+    same("page: items are requested by slime's batch", source.positions.per_step, args.rollout_batch_size)
+    check("page: the reward function loads", args.group_rm and callable(load_function(args.custom_rm_path)))
+    same("page: groups", args.rollout_batch_size * args.n_samples_per_prompt, args.global_batch_size)
+
+
+async def train_until_killed():
+    """Six rollouts of slime's loop around our parts: it saves the data source after every second one."""
+    args = arguments(group_rm=True, custom_rm_path=f"{FILE}.group_reward")
+    source, saved = load_function(f"{FILE}.LiveItems")(args), Path("saved")
+    first = int(saved.read_text()) + 1 if saved.exists() else 0
+    if first > 0:
+        source.load(first - 1)
+    for rollout_id in range(first, 6):
+        set_current_rollout_id(rollout_id)
+        taken = source.get_samples(4)
+        print(json.dumps([rollout_id, [group[0].label for group in taken]]), flush=True)
+        for group in taken:
+            await batched_async_rm(args, [answered(one, k) for k, one in enumerate(group)])
+        if rollout_id % 2 == 1:
+            source.save(rollout_id)
+            saved.write_text(str(rollout_id))
+
+
+def killed_and_resumed():
+    name = os.environ["REASONING_GYM_RUN"] = f"{run}-killed"
+    admin.run(name).put(preset="clean", tasks=TASKS[:2], group_size=SIZE, buffer=False)
+    kill([__file__, "train"], lambda: has_reached(name, 2) and progress(name)["groups"] >= 13)
+    before, after = (dict(map(json.loads, log.splitlines())) for log in (Path("killed.log").read_text(), finish([__file__, "train"])))
+    again = sorted(before.keys() & after.keys())
+    check("SIGKILL: resumed in the middle", min(after) > 0 and again, [sorted(before), sorted(after)])
+    same("SIGKILL: the same items again", [after[k] for k in again], [before[k] for k in again])
+    counted = until(lambda: progress(name), lambda so_far: so_far["scored_groups"] >= 24)
+    same("SIGKILL: nothing counts twice", (counted["groups"], counted["rollouts"]), (24, 24 * SIZE))
+
+
 def answered(one, k):
     one.response, one.response_length, one.status = f"<answer>{k}</answer>", 9, Sample.Status.COMPLETED
     return one
@@ -143,5 +192,10 @@ async def main():
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["train"]:
+        asyncio.run(train_until_killed())
+        sys.exit()
     asyncio.run(main())
     contract_suite()
+    page_options()
+    killed_and_resumed()

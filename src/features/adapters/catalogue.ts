@@ -1,9 +1,9 @@
 /**
  * GET /adapters: shows how to configure each trainer for this server, and which adapters have been used. The texts are
- * one Markdown file each in `texts/`; `docs/reference/trainers.md` is rendered from them.
+ * one Markdown file each in `texts/`; the pages of `docs/trainers/` are rendered from them.
  *
- * A text has a head with the fields of `AdapterDescription`, a heading, a section for each snippet, and notes. The notes
- * are for the guide only.
+ * A text has a head with the fields of `AdapterDescription`, a heading, and sections. A section that begins with code is a snippet; all
+ * others are for the page only.
  */
 
 import { readFileSync } from 'node:fs'
@@ -70,13 +70,16 @@ export interface AdapterText {
   heading: string
   /** With placeholders such as `{{url}}` in the code of its snippets. */
   description: AdapterDescription
-  /** Markdown; its links are relative to `texts/`. */
-  notes: string
+  /** Markdown below the heading, with placeholders; its links are relative to `texts/`. */
+  body: string
+  /** Where the docs have it: on a page of its own, with others, or in a guide. */
+  page: string
+  /** The families of verification/trainers/versions.json that test it. */
+  families: string[]
 }
 
 const HEAD = /^---\n([\s\S]*?)\n---\n\n# (.+)\n/
 const SNIPPET = /^## (.+)\n\n```(\w+)\n([\s\S]*?)\n```$/gm
-const NOTES_HEADING = '\n## Notes\n'
 
 /** All texts, in the order in which adapters are listed. */
 export const ADAPTER_TEXTS: readonly AdapterText[] = AdapterName.options.map(readText)
@@ -88,14 +91,13 @@ export function describeAdapter({ description }: AdapterText, address: ServerAdd
 
 function readText(name: AdapterName): AdapterText {
   const text = readFileSync(join(import.meta.dirname, 'texts', `${name}.md`), 'utf8')
-  const [, head = '', heading = ''] = HEAD.exec(text) ?? []
+  const [start = '', head = '', heading = ''] = HEAD.exec(text) ?? []
   const fields = new Map(
     head.split('\n').map((line) => {
       const [field = '', ...value] = line.split(': ')
       return [field, value.join(': ')]
     }),
   )
-  const [setup = '', notes = ''] = text.split(NOTES_HEADING)
   const description = AdapterDescription.parse({
     name,
     title: fields.get('title'),
@@ -103,12 +105,13 @@ function readText(name: AdapterName): AdapterText {
     paths: fields.get('paths')?.split(', '),
     client_file: fields.get('client_file') ?? null,
     unscored: fields.get('unscored'),
-    snippets: [...setup.matchAll(SNIPPET)].map(([, title, language, code]) => ({ title, language, code })),
+    snippets: [...text.matchAll(SNIPPET)].map(([, title, language, code]) => ({ title, language, code })),
   })
-  return { heading, description, notes: notes.trim() }
+  const families = fields.get('families')?.split(', ') ?? []
+  return { heading, description, body: text.slice(start.length).trim(), page: fields.get('page') ?? 'own', families }
 }
 
-function fillIn(code: string, { url, urlWithKey }: ServerAddress): string {
+export function fillIn(code: string, { url, urlWithKey }: ServerAddress): string {
   const values: Record<string, string> = {
     url,
     url_with_key: urlWithKey,
