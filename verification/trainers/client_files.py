@@ -93,10 +93,11 @@ def parse_page_command():
     _, write_rows, command = read_commands(read_program("openrlhf", "sh"))
     same("page: the agent file writes the rows", write_rows[:1] + write_rows[2:], ["python", "100000", ">", "rows.jsonl"])
     rows = subprocess.run([sys.executable, INTEGRATIONS / "rg_openrlhf.py", "2"], capture_output=True, text=True, check=True).stdout
-    source = Path(importlib.util.find_spec("openrlhf").submodule_search_locations[0], "cli/train_ppo_ray.py").read_text()
+    source = Path(sys.modules["openrlhf"].__path__[0], "cli/train_ppo_ray.py").read_text()
+    imports, main = "import argparse\nfrom datetime import datetime\n", source.split('if __name__ == "__main__":\n')[1]
     found = []
     sys.argv = command[2:]
-    exec("import argparse\nif True:\n" + source.split('if __name__ == "__main__":\n')[1], {"train": found.append})
+    exec(f"{imports}if True:\n{main}", {"train": found.append})
     (args,) = found
     keys = {args.data.input_key, args.data.label_key}
     same("page: the keys of the rows", [json.loads(row).keys() & keys for row in rows.splitlines()], [keys] * 2)

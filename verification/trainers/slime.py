@@ -9,7 +9,7 @@ import sys
 import types
 from pathlib import Path
 
-from page import finish, has_reached, kill, read_commands, read_program
+from page import has_reached, prove_resume, read_commands, read_program
 from testbed import *  # noqa: F403
 
 SLIME = Path(sources["slime"])
@@ -167,13 +167,7 @@ async def train_until_killed():
 def killed_and_resumed():
     name = os.environ["REASONING_GYM_RUN"] = f"{run}-killed"
     admin.run(name).put(preset="clean", tasks=TASKS[:2], group_size=SIZE, buffer=False)
-    kill([__file__, "train"], lambda: has_reached(name, 2) and progress(name)["groups"] >= 13)
-    before, after = (dict(map(json.loads, log.splitlines())) for log in (Path("killed.log").read_text(), finish([__file__, "train"])))
-    again = sorted(before.keys() & after.keys())
-    check("SIGKILL: resumed in the middle", min(after) > 0 and again, [sorted(before), sorted(after)])
-    same("SIGKILL: the same items again", [after[k] for k in again], [before[k] for k in again])
-    counted = until(lambda: progress(name), lambda so_far: so_far["scored_groups"] >= 24)
-    same("SIGKILL: nothing counts twice", (counted["groups"], counted["rollouts"]), (24, 24 * SIZE))
+    prove_resume(name, [__file__, "train"], lambda: has_reached(name, 2) and progress(name)["groups"] >= 13, groups=24)
 
 
 def answered(one, k):

@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from page import finish, has_reached, kill, read_commands, read_program, with_replacements
+from page import has_reached, prove_resume, read_commands, read_program, with_replacements
 from testbed import *  # noqa: F403
 
 use_environment()
@@ -135,13 +135,7 @@ def train_until_killed():
 def killed_and_resumed():
     name = f"{run}-killed"
     admin.run(name).put(preset="clean", tasks=TASKS[:2], group_size=SIZE, buffer=False)
-    kill([__file__, "train"], lambda: has_reached(name, 5))
-    before, after = (dict(map(json.loads, log.splitlines())) for log in (Path("killed.log").read_text(), finish([__file__, "train"])))
-    again = before.keys() & after.keys()
-    check("SIGKILL: resumed in the middle", min(after) > 1 and len(again) >= 1, [sorted(before), sorted(after)])
-    same("SIGKILL: the same items again", [after[step] for step in sorted(again)], [before[step] for step in sorted(again)])
-    counted = until(lambda: progress(name), lambda so_far: so_far["scored_groups"] >= 32)
-    same("SIGKILL: nothing counts twice", (counted["groups"], counted["rollouts"]), (32, 32 * SIZE))
+    prove_resume(name, [__file__, "train"], lambda: has_reached(name, 5), groups=32)
 
 
 def ids_by_position(count):

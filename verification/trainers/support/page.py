@@ -1,5 +1,6 @@
 """The programs that the pages of docs/trainers show, as they are printed, and trainers that are killed and resumed."""
 
+import json
 import re
 import shlex
 import subprocess
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Callable, Dict, List
 
 from reasoning_gym_client import Problem
-from testbed import check, progress
+from testbed import SIZE, check, progress, same, until
 
 ROOT = Path(__file__).parents[3]
 
@@ -64,6 +65,21 @@ def has_reached(run: str, step: int) -> bool:
         return (progress(run)["step"] or 0) >= step
     except Problem:
         return False
+
+
+def prove_resume(run: str, program: List[str], ready: Callable[[], bool], groups: int) -> None:
+    """Kills and resumes a program that prints a line `[step, items]` for each step, in a run that ends with so many groups."""
+    kill(program, ready)
+    before, after = read_steps(Path("killed.log").read_text()), read_steps(finish(program))
+    again = sorted(before.keys() & after.keys())
+    check("SIGKILL: resumed in the middle", again and again != sorted(after), [sorted(before), sorted(after)])
+    same("SIGKILL: the same items again", [after[step] for step in again], [before[step] for step in again])
+    counted = until(lambda: progress(run), lambda so_far: so_far["scored_groups"] >= groups)
+    same("SIGKILL: nothing counts twice", (counted["groups"], counted["rollouts"]), (groups, groups * SIZE))
+
+
+def read_steps(log: str) -> Dict[int, List[str]]:
+    return dict(json.loads(line) for line in log.splitlines() if line.startswith("["))
 
 
 #: Before a program: notes which items it takes by position, in a file for each process.
