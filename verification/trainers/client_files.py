@@ -1,6 +1,7 @@
 """Trainers that load a file of our Python client: their own loaders, wrappers and registries around it."""
 
 import asyncio
+import dataclasses
 import importlib.util
 import math
 import subprocess
@@ -149,11 +150,10 @@ async def swift():
     check("components: swift's GDPO gives the unscored one an advantage of 0", abs(advantages[3]) < 1e-6 < advantages[0], advantages)
     check("all hang: the mean of the task", mean > 0 and all(abs(value - mean) < 1e-6 for value in found), found)
     from swift.arguments import RLHFArguments
-    from swift.utils import parse_args
 
     _, command = read_commands(read_program("swift", "sh"))
-    page, rest = parse_args(RLHFArguments, command[2:])
-    same("page: ms-swift knows all options", rest, [])
+    options = {word[2:] for word in command if word.startswith("--")}
+    same("page: ms-swift knows all options", options - {field.name for field in dataclasses.fields(RLHFArguments)}, set())
     for step, resumes in ((0, False), (1, False), (2, False), (1, True)):
         if resumes:  # from the checkpoint of step 1
             function = orms["reasoning_gym"](args=types.SimpleNamespace(num_generations=SIZE))

@@ -9,7 +9,7 @@ import sys
 import types
 from pathlib import Path
 
-from page import has_reached, prove_resume, read_commands, read_program
+from page import prove_resume, read_commands, read_program, wait_for_kill
 from testbed import *  # noqa: F403
 
 SLIME = Path(sources["slime"])
@@ -135,6 +135,7 @@ def page_options():
     names = ("sglang_parse_args", "validate_args")
     stand_in("slime.backends.sglang_utils.arguments", **dict.fromkeys(names))
     stand_in("slime.backends.sglang_utils.external", apply_external_engine_info_to_args=None)
+    stand_in("slime.observability.logging_utils", configure_logger=None)
     from slime.utils.arguments import get_slime_extra_args_provider
 
     _, command = read_commands(read_program("slime", "sh"))
@@ -147,7 +148,7 @@ def page_options():
 
 
 async def train_until_killed():
-    """Six rollouts of slime's loop around our parts: it saves the data source after every second one."""
+    """Six rollouts of slime's loop around our parts: it saves the data source after every third one."""
     args = arguments(group_rm=True, custom_rm_path=f"{FILE}.group_reward")
     source, saved = load_function(f"{FILE}.LiveItems")(args), Path("saved")
     first = int(saved.read_text()) + 1 if saved.exists() else 0
@@ -159,7 +160,9 @@ async def train_until_killed():
         print(json.dumps([rollout_id, [group[0].label for group in taken]]), flush=True)
         for group in taken:
             await batched_async_rm(args, [answered(one, k) for k, one in enumerate(group)])
-        if rollout_id % 2 == 1:
+            if rollout_id == 4:
+                wait_for_kill()
+        if rollout_id % 3 == 2:
             source.save(rollout_id)
             saved.write_text(str(rollout_id))
 
@@ -167,7 +170,7 @@ async def train_until_killed():
 def killed_and_resumed():
     name = os.environ["REASONING_GYM_RUN"] = f"{run}-killed"
     admin.run(name).put(preset="clean", tasks=TASKS[:2], group_size=SIZE, buffer=False)
-    prove_resume(name, [__file__, "train"], lambda: has_reached(name, 2) and progress(name)["groups"] >= 13, groups=24)
+    prove_resume(name, [__file__, "train"], lost=[3, 4], groups=24)
 
 
 def answered(one, k):
