@@ -113,7 +113,7 @@ async def tries():
 
 
 def training_as_the_page_says():
-    """The page's program with the cookbook's own loop, killed after step 7 and started again; the service is a stand-in."""
+    """The page's program with the cookbook's own loop, killed after step 6 and started again; the service is a stand-in."""
     name = f"{run}-page"
     here = {
         '"RUN"': repr(name),
@@ -123,7 +123,7 @@ def training_as_the_page_says():
     }
     program = with_replacements(read_program("tinker"), here)
     Path("page.py").write_text(f"import tinker_service\ntinker_service.start({MODEL!r})\n{NOTE_ITEMS}{program}")
-    kill(["page.py"], lambda: has_reached(name, 7))
+    kill(["page.py"], lambda: has_reached(name, 6))
     before = read_items()
     log = finish(["page.py"])
     check("page: resumes from its checkpoint of batch 5", "resumed from tinker://run/weights/000005" in log, log[-1500:])

@@ -325,7 +325,7 @@ def training_as_the_readme_says():
 
 
 def training_as_the_page_says():
-    """The page's program, killed after step 8 and started again: 20 steps of a tiny model that answers with a digit."""
+    """The page's program, killed after step 7 and started again: 20 steps of a tiny model that answers with a digit."""
     here = {
         "RUN": run_of_page,
         "Qwen/Qwen2.5-0.5B-Instruct": "tiny",
@@ -335,14 +335,14 @@ def training_as_the_page_says():
     }
     program = with_replacements(read_program("trl"), here)
     Path("page.py").write_text(NOTE_ITEMS + program)
-    kill(["page.py"], lambda: has_reached(run_of_page, 8))
+    kill(["page.py"], lambda: has_reached(run_of_page, 7))
     before = read_items()
     log = finish(["page.py"])
     rewards = read_rewards(Path("killed.log").read_text())[:5] + read_rewards(log)
     same("page: resumed from step 5", len(rewards), 20)
     after = read_items()
     again = before.keys() & after.keys()
-    check("page: the same items again", len(again) >= 24 and all(before[k] == after[k] for k in again), sorted(again))
+    check("page: the same items again", len(again) >= 16 and all(before[k] == after[k] for k in again), sorted(again))
     so_far, steps = progress(run_of_page), admin.run(run_of_page).metrics()
     same("page: nothing counts twice", (so_far["step"], so_far["groups"], so_far["rollouts"]), (20, 160, 1280))
     same("page: the steps of TRL", [(row["step"], row["groups"]) for row in steps], [(k, 8) for k in range(1, 21)])
