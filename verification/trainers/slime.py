@@ -17,6 +17,7 @@ sys.path[:0] = [str(SLIME), str(SLIME / "tests")]
 use_environment(run)
 SUITE = "tests/plugin_contracts/test_plugin_path_loading_contracts.py"
 FILE = "reasoning_gym_client.integrations.rg_slime"
+KILLED = f"{run}-killed"
 
 from plugin_contracts._shared import install_stubs
 
@@ -149,6 +150,7 @@ def page_options():
 
 async def train_until_killed():
     """Six rollouts of slime's loop around our parts: it saves the data source after every third one."""
+    os.environ["REASONING_GYM_RUN"] = KILLED
     args = arguments(group_rm=True, custom_rm_path=f"{FILE}.group_reward")
     source, saved = load_function(f"{FILE}.LiveItems")(args), Path("saved")
     first = int(saved.read_text()) + 1 if saved.exists() else 0
@@ -168,9 +170,8 @@ async def train_until_killed():
 
 
 def killed_and_resumed():
-    name = os.environ["REASONING_GYM_RUN"] = f"{run}-killed"
-    admin.run(name).put(preset="clean", tasks=TASKS[:2], group_size=SIZE, buffer=False)
-    prove_resume(name, [__file__, "train"], lost=[3, 4], groups=24)
+    admin.run(KILLED).put(preset="clean", tasks=TASKS[:2], group_size=SIZE, buffer=False)
+    prove_resume(KILLED, [__file__, "train"], lost=[3, 4], groups=24)
 
 
 def answered(one, k):

@@ -128,6 +128,7 @@ def train_until_killed():
         infos = list(batch["extra_info"])
         print(json.dumps([step, [info["item_id"] for info in infos]]), flush=True)
         asyncio.run(rewards(manager("naive"), [(info, f"<answer>{k}</answer>") for info in infos for k in range(SIZE)]))
+        until(lambda: progress(name)["groups"], lambda groups: groups >= 4 * step)  # as they are once verl has updated the model
         if step == 5:
             wait_for_kill()
         if step % 3 == 0:
