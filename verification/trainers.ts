@@ -2,17 +2,13 @@
  * The real client packages of trainers against a real server. Each family has an entry in trainers/versions.json, which pins its
  * packages, and a script for its wire format. Ends with 1 if a check fails.
  */
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { buildTrainersPage } from '../scripts/reference/trainers.ts'
+import { writeTrainerPages } from '../scripts/reference/trainers.ts'
 import { PythonModuleError } from '../src/main/bootstrap/python/venv.ts'
 import { Environments } from './trainers/environments.ts'
 import { type FamilyReport, runScript } from './trainers/run-script.ts'
 import { openTestbed } from './trainers/testbed.ts'
 import { describePackages, type Family, readFamilies, recordProofs } from './trainers/versions.ts'
-
-const PAGE = join(import.meta.dirname, '..', 'docs', 'reference', 'trainers.md')
 
 const { values, positionals: names } = parseArgs({
   allowPositionals: true,
@@ -64,7 +60,7 @@ async function runAll(some: Family[]): Promise<number> {
   }
   if (values.record && !values.newest) {
     recordProofs(passed)
-    writeFileSync(PAGE, buildTrainersPage())
+    writeTrainerPages()
   }
   return some.length - passed.length
 }

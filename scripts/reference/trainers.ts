@@ -1,49 +1,53 @@
 /**
- * Writes docs/reference/trainers.md: how to set up each trainer, and which release of each was proven when. A test rewrites it, and so does `npm run trainers -- --record`.
+ * Writes docs/trainers/: a page for each trainer, and one for the others, from the texts of the adapters and the releases that were
+ * tested. A test rewrites them, and so does `npm run trainers -- --record`.
  */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describePackages, readFamilies } from '../../verification/trainers/versions.ts'
 import { ADAPTER_TEXTS, type AdapterText } from './adapter-texts.ts'
 
-/** What the guide shows once, under *Before you start*. */
-const COMMON_SNIPPET = 'Install the client, and configure the run once'
-/** Data sets have a guide of their own. */
-const NOT_TRAINERS: readonly string[] = ['dataset']
+const FOLDER = join(import.meta.dirname, '..', '..', 'docs', 'trainers')
 
-const HEAD = `# Snippets for trainers
+const OTHERS = `# Other trainers and tools
 
-This page shows, for each trainer, what to paste into its configuration and what the trainer gets for completions without a score. First
-[start a server and configure a run](../guides/trainers.md#before-you-start). Replace \`API_KEY\` and \`RUN\`. The page is
-written from \`src/features/adapters/texts\`.
+Before the first program, [start the server and create a run](../guides/trainers.md#before-you-start).
 `
 
-const TESTED = `## Tested versions
-
-\`npm run trainers -- FAMILY\` runs the real client code of a trainer against a real server; \`--newest\` uses its newest release
-instead of the one in the table. The last column says where it runs. TRL, verl, slime, NeMo Gym
-and Tinker also run for pull requests that change what trainers use.
-`
-
-export function buildTrainersPage(): string {
-  const sections = ADAPTER_TEXTS.filter(({ name }) => !NOT_TRAINERS.includes(name))
-  return [HEAD, ...sections.map(formatSection), TESTED, formatProvenTable()].join('\n')
+/** The pages by file name. Texts with `page: others` share one. */
+export function buildTrainerPages(): Record<string, string> {
+  const own = ADAPTER_TEXTS.filter(({ page }) => page === 'own')
+  const others = ADAPTER_TEXTS.filter(({ page }) => page === 'others').map(formatPage)
+  return {
+    ...Object.fromEntries(own.map((text) => [`${text.name}.md`, formatPage(text)])),
+    'others.md': [OTHERS, ...others.map((page) => page.replaceAll(/^(?=##? [A-Z])/gm, '#'))].join('\n'), // one level deeper
+  }
 }
 
-function formatSection({ heading, summary, unscored, snippets, notes }: AdapterText): string {
-  const own = snippets.filter(({ title }) => title !== COMMON_SNIPPET)
-  const blocks = own.map(({ title, language, code }) => `${title}:\n\n\`\`\`${language}\n${code}\n\`\`\``)
-  const more = notes === '' ? [] : [linkFromPage(notes)]
-  return `${[`## ${heading}`, summary, ...blocks, `**Unscored:** ${unscored}`, ...more].join('\n\n')}\n`
+export function writeTrainerPages(): void {
+  for (const [name, page] of Object.entries(buildTrainerPages())) writeFileSync(join(FOLDER, name), page)
+}
+
+function formatPage(text: AdapterText): string {
+  const paragraphs = [
+    `# ${text.heading}`,
+    text.summary,
+    `**Unscored completions:** ${text.unscored}`,
+    formatTested(text.families),
+  ]
+  return `${[...paragraphs, linkFromPage(text.body)].filter(Boolean).join('\n\n')}\n`
+}
+
+function formatTested(names: readonly string[]): string {
+  const families = readFamilies().filter(({ name }) => names.includes(name))
+  const tested = families.map((family) => `${describePackages(family)} on ${family.proven} (\`${family.name}\`)`)
+  return tested.length === 0 ? '' : `**Tested:** ${tested.join('; ')}.`
 }
 
 /** The links of a text start from its own folder. */
-function linkFromPage(notes: string): string {
-  return notes.replaceAll('../../../../docs/', '../').replaceAll('../../../../', '../../')
-}
-
-function formatProvenTable(): string {
-  const rows = readFamilies().map((family) => {
-    const { trainer, name, proven, quick } = family
-    return `| ${trainer} | \`${name}\` | ${describePackages(family)} | ${proven ?? 'not yet'} | ${quick ? 'in CI' : 'weekly'} |`
-  })
-  return ['| trainer | family | packages | proven on | |', '|---|---|---|---|---|', ...rows, ''].join('\n')
+function linkFromPage(body: string): string {
+  return body
+    .replaceAll('../../../../docs/trainers/', '')
+    .replaceAll('../../../../docs/', '../')
+    .replaceAll('../../../../', '../../')
 }

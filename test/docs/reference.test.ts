@@ -7,7 +7,7 @@ import { buildLimitsPage } from '../../scripts/reference/limits.ts'
 import { buildMetricsPage } from '../../scripts/reference/metrics.ts'
 import { buildEnvironmentPage, buildRunSettingsPage } from '../../scripts/reference/settings.ts'
 import { buildTasksPage } from '../../scripts/reference/tasks.ts'
-import { buildTrainersPage } from '../../scripts/reference/trainers.ts'
+import { buildTrainerPages } from '../../scripts/reference/trainers.ts'
 import { EnvironmentSchema } from '../../src/platform/environment.ts'
 import { FLEET_GAUGES, PROCESS_METRICS } from '../../src/platform/metrics/metric-definitions.ts'
 
@@ -19,18 +19,19 @@ const REFERENCE_PAGES: Record<string, () => string> = {
   'metrics.md': buildMetricsPage,
   'run-settings.md': buildRunSettingsPage,
   'tasks.md': buildTasksPage,
-  'trainers.md': buildTrainersPage,
 }
 
-it.each(Object.entries(REFERENCE_PAGES))('docs/reference/%s matches the code; a mismatch rewrites it', (name, page) => {
-  const file = new URL(`../../docs/reference/${name}`, import.meta.url)
+const PAGES = [
+  ...Object.entries(REFERENCE_PAGES).map(([name, page]) => [`reference/${name}`, page] as const),
+  ...Object.entries(buildTrainerPages()).map(([name, page]) => [`trainers/${name}`, () => page] as const),
+]
+
+it.each(PAGES)('docs/%s matches the code; a mismatch rewrites it', (name, page) => {
+  const file = new URL(`../../docs/${name}`, import.meta.url)
   const written = existsSync(file) ? readFileSync(file, 'utf8') : ''
   const wanted = page()
   if (written !== wanted) writeFileSync(file, wanted)
-  expect(
-    written === wanted,
-    `docs/reference/${name} was out of date and has been rewritten: review and commit it`,
-  ).toBe(true)
+  expect(written === wanted, `docs/${name} was out of date and has been rewritten: review and commit it`).toBe(true)
 })
 
 it('the pages of settings show every setting with its default', () => {

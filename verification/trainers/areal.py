@@ -1,15 +1,20 @@
 """AReaL: its own RLVRWorkflow and GroupedRolloutWorkflow around our workflow, with an engine that says known completions."""
 
+import ast
 import asyncio
 import logging
 import os
 import types
+from pathlib import Path
 
+from page import read_program
 from testbed import *  # noqa: F403
 
 use_environment(run)
 
+import areal
 import torch
+from areal.api import cli_args
 from areal.api.cli_args import GenerationHyperparameters
 from areal.api.io_struct import ModelResponse
 from areal.infra.remote_inf_engine import GroupedRolloutWorkflow, RemoteInfEngine
@@ -76,6 +81,36 @@ async def outage(down_s):
     same(f"away for {down_s} s: right rewards", sum(one == [1.0] for one in found), 64)
 
 
+def page_program():
+    """The page's program, with a trainer in place of AReaL's that notes its calls: AReaL's needs a GPU."""
+    calls = []
+
+    class Trainer:
+        def __init__(self, config, **more):
+            calls.append(more)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            pass
+
+        def train(self, **more):
+            calls.append(more)
+
+    areal.PPOTrainer = Trainer
+    config = types.SimpleNamespace(gconfig=GenerationHyperparameters(), tokenizer_path=Bytes())
+    cli_args.load_expr_config = lambda argv, config_class: (config, None)
+    exec(read_program("areal"), {})
+    source = Path(areal.__file__).parent / "trainer/rl_trainer.py"
+    (real,) = [node for node in ast.parse(source.read_text()).body if getattr(node, "name", None) == "PPOTrainer"]
+    methods = {node.name: {arg.arg for arg in node.args.args} for node in real.body if isinstance(node, ast.FunctionDef)}
+    created, trained = calls
+    check("page: AReaL's trainer takes these", created.keys() <= methods["__init__"] and trained.keys() <= methods["train"], calls)
+    check("page: a row has its position", created["train_dataset"][17] == {"position": 17} and "__enter__" in methods)
+    same("page: the workflow", trained["workflow"], WORKFLOW)
+
+
 async def prove_workflow():
     check("groups are AReaL's", isinstance(make_workflow(2), GroupedRolloutWorkflow))
     await prove(score, unscored_reward=None, damaged_reward=None, has_flags=False)
@@ -113,3 +148,4 @@ async def prove_workflow():
 
 
 asyncio.run(prove_workflow())
+page_program()

@@ -1,12 +1,16 @@
 """Trainers that load a file of our Python client: their own loaders, wrappers and registries around it."""
 
 import asyncio
+import dataclasses
 import importlib.util
 import math
+import subprocess
+import sys
 import types
 from pathlib import Path
 
 import reasoning_gym_client
+from page import read_commands, read_program
 from testbed import *  # noqa: F403
 
 INTEGRATIONS = Path(reasoning_gym_client.__file__).parent / "integrations"
@@ -79,9 +83,26 @@ async def openrlhf_agent():
     await prove(score, unscored_reward=give_task_a_mean())
     await prove_group(score)
     await prove_means(score)
+    parse_page_command()
     for _ in range(2):  # passes over the rows
         found = await asyncio.gather(*(execute(str(k // SIZE), "<answer>?</answer>") for k in range(4 * SIZE)))
         same_items([one["label"] for one in found])
+
+
+def parse_page_command():
+    """The command of the page by OpenRLHF's own parser and checks, up to the training."""
+    _, write_rows, command = read_commands(read_program("openrlhf", "sh"))
+    same("page: the agent file writes the rows", write_rows[:1] + write_rows[2:], ["python", "100000", ">", "rows.jsonl"])
+    rows = subprocess.run([sys.executable, INTEGRATIONS / "rg_openrlhf.py", "2"], capture_output=True, text=True, check=True).stdout
+    source = Path(sys.modules["openrlhf"].__path__[0], "cli/train_ppo_ray.py").read_text()
+    imports, main = "import argparse\nfrom datetime import datetime\n", source.split('if __name__ == "__main__":\n')[1]
+    found = []
+    sys.argv = command[2:]
+    exec(f"{imports}if True:\n{main}", {"train": found.append})
+    (args,) = found
+    keys = {args.data.input_key, args.data.label_key}
+    same("page: the keys of the rows", [json.loads(row).keys() & keys for row in rows.splitlines()], [keys] * 2)
+    same("page: one step for each batch", args.rollout.batch_size * args.rollout.n_samples_per_prompt, args.train.batch_size)
 
 
 async def swift():
@@ -128,6 +149,11 @@ async def swift():
     advantages, _ = compute_advantages(components, torch.tensor([1.0, 0.5, 1.0, 1.0]), SIZE, "grpo", "gdpo")
     check("components: swift's GDPO gives the unscored one an advantage of 0", abs(advantages[3]) < 1e-6 < advantages[0], advantages)
     check("all hang: the mean of the task", mean > 0 and all(abs(value - mean) < 1e-6 for value in found), found)
+    from swift.arguments import RLHFArguments
+
+    _, command = read_commands(read_program("swift", "sh"))
+    options = {word[2:] for word in command if word.startswith("--")}
+    same("page: ms-swift knows all options", options - {field.name for field in dataclasses.fields(RLHFArguments)}, set())
     for step, resumes in ((0, False), (1, False), (2, False), (1, True)):
         if resumes:  # from the checkpoint of step 1
             function = orms["reasoning_gym"](args=types.SimpleNamespace(num_generations=SIZE))

@@ -1,12 +1,15 @@
 """slime: its own contract suite for plugins with rg_slime, and its own reward functions and normalization around it."""
 
+import argparse
 import asyncio
+import json
 import os
 import subprocess
 import sys
 import types
 from pathlib import Path
 
+from page import prove_resume, read_commands, read_program, wait_for_kill
 from testbed import *  # noqa: F403
 
 SLIME = Path(sources["slime"])
@@ -14,6 +17,7 @@ sys.path[:0] = [str(SLIME), str(SLIME / "tests")]
 use_environment(run)
 SUITE = "tests/plugin_contracts/test_plugin_path_loading_contracts.py"
 FILE = "reasoning_gym_client.integrations.rg_slime"
+KILLED = f"{run}-killed"
 
 from plugin_contracts._shared import install_stubs
 
@@ -127,6 +131,49 @@ async def unscored_in_a_group():
     os.environ["REASONING_GYM_RUN"] = run
 
 
+def page_options():
+    """The options of the page by slime's own parser, without those of Megatron and SGLang."""
+    names = ("sglang_parse_args", "validate_args")
+    stand_in("slime.backends.sglang_utils.arguments", **dict.fromkeys(names))
+    stand_in("slime.backends.sglang_utils.external", apply_external_engine_info_to_args=None)
+    stand_in("slime.observability.logging_utils", configure_logger=None)
+    from slime.utils.arguments import get_slime_extra_args_provider
+
+    _, command = read_commands(read_program("slime", "sh"))
+    parser = get_slime_extra_args_provider()(argparse.ArgumentParser(allow_abbrev=False))
+    args = parser.parse_args([word for word in command[2:] if "MODEL_ARGS" not in word])
+    source = load_function(args.data_source_path)(args)
+    same("page: items are requested by slime's batch", source.positions.per_step, args.rollout_batch_size)
+    check("page: the reward function loads", args.group_rm and callable(load_function(args.custom_rm_path)))
+    same("page: groups", args.rollout_batch_size * args.n_samples_per_prompt, args.global_batch_size)
+
+
+async def train_until_killed():
+    """Six rollouts of slime's loop around our parts: it saves the data source after every third one."""
+    os.environ["REASONING_GYM_RUN"] = KILLED
+    args = arguments(group_rm=True, custom_rm_path=f"{FILE}.group_reward")
+    source, saved = load_function(f"{FILE}.LiveItems")(args), Path("saved")
+    first = int(saved.read_text()) + 1 if saved.exists() else 0
+    if first > 0:
+        source.load(first - 1)
+    for rollout_id in range(first, 6):
+        set_current_rollout_id(rollout_id)
+        taken = source.get_samples(4)
+        print(json.dumps([rollout_id, [group[0].label for group in taken]]), flush=True)
+        for group in taken:
+            await batched_async_rm(args, [answered(one, k) for k, one in enumerate(group)])
+            if rollout_id == 4:
+                wait_for_kill()
+        if rollout_id % 3 == 2:
+            source.save(rollout_id)
+            saved.write_text(str(rollout_id))
+
+
+def killed_and_resumed():
+    admin.run(KILLED).put(preset="clean", tasks=TASKS[:2], group_size=SIZE, buffer=False)
+    prove_resume(KILLED, [__file__, "train"], lost=[3, 4], groups=24)
+
+
 def answered(one, k):
     one.response, one.response_length, one.status = f"<answer>{k}</answer>", 9, Sample.Status.COMPLETED
     return one
@@ -143,5 +190,10 @@ async def main():
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["train"]:
+        asyncio.run(train_until_killed())
+        sys.exit()
     asyncio.run(main())
     contract_suite()
+    page_options()
+    killed_and_resumed()

@@ -2,7 +2,9 @@
 
 import asyncio
 import pickle
+from pathlib import Path
 
+from page import NOTE_ITEMS, finish, has_reached, kill, read_items, read_program, with_replacements
 from testbed import *  # noqa: F403
 
 use_environment()
@@ -110,6 +112,32 @@ async def tries():
     check("tries: feedback is observed", "a count is not negative" in heard and "-1</answer>" in heard, heard)
 
 
+def training_as_the_page_says():
+    """The page's program with the cookbook's own loop, killed after step 6 and started again; the service is a stand-in."""
+    name = f"{run}-page"
+    here = {
+        '"RUN"': repr(name),
+        '"Qwen/Qwen3-8B", "qwen3"': f'{MODEL!r}, "role_colon"',
+        "groups_per_batch=64": "groups_per_batch=4",
+        "batches=200": "batches=12",
+    }
+    program = with_replacements(read_program("tinker"), here)
+    Path("page.py").write_text(f"import tinker_service\ntinker_service.start({MODEL!r})\n{NOTE_ITEMS}{program}")
+    kill(["page.py"], lambda: has_reached(name, 6))
+    before = read_items()
+    log = finish(["page.py"])
+    check("page: resumes from its checkpoint of batch 5", "resumed from tinker://run/weights/000005" in log, log[-1500:])
+    after = read_items()
+    again = before.keys() & after.keys()
+    check("page: the same items again", len(again) >= 8 and all(before[k] == after[k] for k in again), sorted(again))
+    counted = until(lambda: progress(name), lambda so_far: so_far["scored_groups"] >= 48)
+    same("page: nothing counts twice", (counted["groups"], counted["rollouts"]), (48, 48 * 8))
+    (metrics,) = Path().rglob("metrics.jsonl")
+    rows = [json.loads(line) for line in metrics.read_text().splitlines()]
+    rewards = [row["env/all/reward/total"] for row in rows if "env/all/reward/total" in row]
+    check("page: rewards by batch", rewards == [0.5] * 12, [rewards, sorted(rows[0])])
+
+
 async def main():
     await kinds()
     await groups()
@@ -118,3 +146,4 @@ async def main():
 
 if __name__ == "__main__":
     asyncio.run(main())
+    training_as_the_page_says()

@@ -3,18 +3,22 @@
 A random model is always wrong, so `rollout_func` puts known completions in its place, through TRL's own hook for generation.
 """
 
+import ast
 import asyncio
 import math
+import random
 import re
 import shutil
 import sys
 from pathlib import Path
 
+from page import NOTE_ITEMS, finish, has_reached, kill, read_items, read_program, with_replacements
 from testbed import *  # noqa: F403
 
 use_environment()
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
 
+import torch
 from transformers import TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 from trl.experimental.sdpo import SDPOConfig, SDPOTrainer
@@ -310,19 +314,66 @@ def training_as_the_readme_says():
     """The program of the README, with a tiny model, two steps and short completions."""
     root = Path(__file__).parents[2]
     (program,) = re.findall(r"^```py\n(.*?)^```$", (root / "README.md").read_text(), re.DOTALL | re.MULTILINE)
-    model, tokenizer = tokenizer_and_model()
-    for part in (model, tokenizer):
-        part.save_pretrained(f"{folder}/tiny")
-    for text, here in [
-        ("Qwen/Qwen2.5-0.5B-Instruct", f"{folder}/tiny"),
-        ('GRPOConfig("first"', f'GRPOConfig("{folder}/first", use_cpu=True, report_to="none", save_strategy="no"'),
-        ("max_steps=200", "max_steps=2"),
-        ("max_completion_length=512", "max_completion_length=16"),
-    ]:
-        check(f"README: {text}", text in program)
-        program = program.replace(text, here)
-    exec(program, {})
+    here = {
+        "Qwen/Qwen2.5-0.5B-Instruct": "tiny",
+        'GRPOConfig("first"': 'GRPOConfig("first", use_cpu=True, report_to="none", save_strategy="no"',
+        "max_steps=200": "max_steps=2",
+        "max_completion_length=512": "max_completion_length=16",
+    }
+    exec(with_replacements(program, here), {})
     same("README: two steps of 8 groups", progress("first")["groups"], 16)
+
+
+def training_as_the_page_says():
+    """The page's program, killed after step 7 and started again: 20 steps of a tiny model that answers with a digit."""
+    here = {
+        "RUN": run_of_page,
+        "Qwen/Qwen2.5-0.5B-Instruct": "tiny",
+        "max_steps=200": 'max_steps=20, use_cpu=True, report_to="none", disable_tqdm=True',
+        "max_completion_length=512": "max_completion_length=8",
+        "learning_rate=1e-6": "learning_rate=1e-2",
+    }
+    program = with_replacements(read_program("trl"), here)
+    Path("page.py").write_text(NOTE_ITEMS + program)
+    kill(["page.py"], lambda: has_reached(run_of_page, 7))
+    before = read_items()
+    log = finish(["page.py"])
+    rewards = read_rewards(Path("killed.log").read_text())[:5] + read_rewards(log)
+    same("page: resumed from step 5", len(rewards), 20)
+    after = read_items()
+    again = before.keys() & after.keys()
+    check("page: the same items again", len(again) >= 16 and all(before[k] == after[k] for k in again), sorted(again))
+    so_far, steps = progress(run_of_page), admin.run(run_of_page).metrics()
+    same("page: nothing counts twice", (so_far["step"], so_far["groups"], so_far["rollouts"]), (20, 160, 1280))
+    same("page: the steps of TRL", [(row["step"], row["groups"]) for row in steps], [(k, 8) for k in range(1, 21)])
+    check("page: rewards", all(0 <= reward < 1 for reward in rewards) and max(rewards) > 0, rewards)
+
+
+def read_rewards(log):
+    """Of TRL's log, by step."""
+    return [float(ast.literal_eval(line)["reward"]) for line in log.splitlines() if line.startswith("{'loss'")]
+
+
+run_of_page = "trl-page"
+
+
+def save_tiny_model():
+    """For programs that load it by its name: random weights, which have learned to answer with any digit."""
+    model, tokenizer = tokenizer_and_model()
+    answers = [f"<answer>{k}</answer>" for k in range(10)]
+    tokenizer.add_tokens(answers)
+    model.resize_token_embeddings(len(tokenizer))
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+    texts = [f"{item['question']}\n{answer}<eos>" for item in items for answer in answers]
+    for _ in range(30):
+        tokens = [tokenizer(text)["input_ids"][-24:] for text in random.sample(texts, 32)]
+        logits = model(torch.tensor(tokens)).logits[:, -3:-1]
+        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), torch.tensor(tokens)[:, -2:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    for part in (model, tokenizer):
+        part.save_pretrained("tiny")
 
 
 TEMPLATE_WITH_TOOLS = (
@@ -340,4 +391,6 @@ if __name__ == "__main__":
     training_that_resumes()
     training_with_an_environment()
     training_with_feedback()
+    save_tiny_model()
     training_as_the_readme_says()
+    training_as_the_page_says()

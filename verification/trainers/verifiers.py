@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from page import read_program, with_replacements
 from testbed import *  # noqa: F403
 from toy_model import ToyModel
 from vf_eval import evaluate, no_errors, no_key, rewards_of
@@ -24,7 +25,8 @@ def rewards(traces):
 
 model = ToyModel(lambda item, times: [f"<answer>{item['answer']}</answer>", *KINDS][times % SIZE])
 before = count_groups()
-traces = play(model, "first", run, "--env.taskset.size", "3")
+page = with_replacements(read_program("verifiers", "toml", "Evaluate with vf-eval"), {"RUN": run, "size = 100": "size = 3"})
+traces = evaluate(model, "first", config=page)
 wanted = [0.0] * (SIZE - 1) + [1.0]
 no_errors(traces)
 same("right, wrong, malformed", list(rewards(traces).values()), [wanted] * 3)

@@ -1,18 +1,24 @@
 """verl: its reward managers load and call rg_verl, and its data loader reads LivePrompts."""
 
 import asyncio
+import json
+import sys
 from pathlib import Path
 
+from page import prove_resume, read_commands, read_program, wait_for_kill, with_replacements
 from testbed import *  # noqa: F403
 
 use_environment()
 
 import numpy
 import torch
+import verl
+from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 from verl import DataProto
 from verl.trainer.ppo.core_algos import compute_gdpo_outcome_advantage
 from verl.trainer.ppo.reward import load_reward_manager
+from torchdata.stateful_dataloader import StatefulDataLoader
 from verl.utils.dataset.rl_dataset import collate_fn, get_dataset_class
 
 from reasoning_gym_client import REWARD_COMPONENTS
@@ -96,6 +102,45 @@ def live_prompts():
     same("resume from step 1: its groups count once", progress()["groups"], len(infos))
 
 
+def page_command():
+    """The options of the page, composed with verl's configuration; its parts load our file."""
+    _, command = read_commands(with_replacements(read_program("verl", "sh"), {"FILE=": f"FILE={FILE}  # ", "$FILE": str(FILE), "=RUN": f"={run}"}))
+    same("page: verl's program", command[:3], ["python", "-m", "verl.trainer.main_ppo"])
+    with initialize_config_dir(str(Path(verl.__file__).parent / "trainer/config"), version_base=None):
+        config = compose("ppo_trainer", overrides=command[3:])
+    dataset = get_dataset_class(config.data)(data_files=config.data.train_files, tokenizer=Bytes(), config=config.data)
+    same("page: items are requested by verl's batch", dataset.positions.per_step, config.data.train_batch_size)
+    load_reward_manager(config, Bytes())
+    check("page: the reward manager loads", True)
+
+
+def train_until_killed():
+    """Reads and scores batches of the run as verl's trainer does, and saves the state of its loader after every third step."""
+    name, state = f"{run}-killed", Path("loader.pt")
+    config = OmegaConf.create({"custom_cls": {"path": str(FILE), "name": "LivePrompts"}, "train_batch_size": 4})
+    dataset = get_dataset_class(config)(data_files=[name], tokenizer=Bytes(), config=config)
+    loader = StatefulDataLoader(dataset, batch_size=4, collate_fn=collate_fn, num_workers=0)
+    first = 0
+    if state.exists():
+        first, saved = torch.load(state)
+        loader.load_state_dict(saved)
+    for step, batch in zip(range(first + 1, 8), loader):
+        infos = list(batch["extra_info"])
+        print(json.dumps([step, [info["item_id"] for info in infos]]), flush=True)
+        asyncio.run(rewards(manager("naive"), [(info, f"<answer>{k}</answer>") for info in infos for k in range(SIZE)]))
+        until(lambda: progress(name)["groups"], lambda groups: groups >= 4 * step)  # as they are once verl has updated the model
+        if step == 5:
+            wait_for_kill()
+        if step % 3 == 0:
+            torch.save((step, loader.state_dict()), state)
+
+
+def killed_and_resumed():
+    name = f"{run}-killed"
+    admin.run(name).put(preset="clean", tasks=TASKS[:2], group_size=SIZE, buffer=False)
+    prove_resume(name, [__file__, "train"], lost=[4, 5], groups=28)
+
+
 def ids_by_position(count):
     return [item["id"] for item in admin.run(run).positions(8).take(range(count))]
 
@@ -153,9 +198,14 @@ def wrong_run():
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["train"]:
+        train_until_killed()
+        sys.exit()
     asyncio.run(of_items())
     live_prompts()
     held_out()
     unscored_member()
     components()
     wrong_run()
+    page_command()
+    killed_and_resumed()
