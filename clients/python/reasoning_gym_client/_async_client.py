@@ -489,7 +489,7 @@ class AsyncClient:
             if cursor is None:
                 return
 
-    def average_runs(
+    async def average_runs(
         self, runs: Sequence[str], metric: str = "reward/mean", *, task: Optional[str] = None
     ) -> List[Dict[str, Any]]:
         """Returns the mean of a metric over several runs, such as the seeds of an experiment: a row for each step.
@@ -503,7 +503,8 @@ class AsyncClient:
         """
         values: Dict[int, List[float]] = {}
         for name in runs:
-            for row in self.run(name).metrics(by="task" if task else None):
+            query = {"by": "task" if task else None}
+            for row in (await self._wire.call("GET", _path("runs", name, "metrics"), query=query)).lines():
                 if row.get("task") == task and metric in row and "step" in row:
                     values.setdefault(row["step"], []).append(row[metric])
         return [{"step": step, **mean_and_error(at)} for step, at in sorted(values.items())]

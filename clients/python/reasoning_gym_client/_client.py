@@ -500,7 +500,8 @@ class Client:
         """
         values: Dict[int, List[float]] = {}
         for name in runs:
-            for row in self.run(name).metrics(by="task" if task else None):
+            query = {"by": "task" if task else None}
+            for row in self._wire.call("GET", _path("runs", name, "metrics"), query=query).lines():
                 if row.get("task") == task and metric in row and "step" in row:
                     values.setdefault(row["step"], []).append(row[metric])
         return [{"step": step, **mean_and_error(at)} for step, at in sorted(values.items())]
