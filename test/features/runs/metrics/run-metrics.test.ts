@@ -69,7 +69,7 @@ describe('metrics', () => {
       min_trained_tokens: 0,
       buffer: false,
     })
-    const { body } = await world.call('POST', '/items', { run: 'tabled', count: 12, step: 0, timeout_s: 60 })
+    const { body } = await world.call('POST', '/items', { run: 'tabled', count: 12, step: 0 }, { prefer: 'wait=60' })
     const items: { id: string; task: string }[] = body.items
     const post = async (item: { id: string } | undefined, right: number, wrong: number) => {
       const { answer } = (await world.call('GET', `/items/${item?.id}?reveal=true`)).body
