@@ -31,11 +31,17 @@ export function addRunMetricsRoutes(app: App, { runMetrics, flow }: RunsFeature)
         tags: ['runs'],
         summary: 'Get metrics per step',
         description:
-          'Streams one flat JSON object per training step, ready for a logger. With `points`, each merges a range of steps exactly, without metrics per task. Rows of a run without steps then have `time` (Unix seconds), `first_group` and `width` in place of `step`; those of a run with single samples always do.',
+          'Streams one flat JSON object per training step, ready for a logger. With `points`, each merges a range of steps exactly, without metrics per task. Rows of a run without steps then have `time` (Unix seconds), `first_group` and `width` in place of `step`; those of a run with single samples always do. With `by=task`, each row is of one task in a step: a table of the run for your own statistics.',
         params: Params,
         headers: IfMatchHeaders,
         querystring: z.strictObject({
           ...RangeFields,
+          by: z
+            .enum(['task'])
+            .optional()
+            .describe(
+              '`task`: a row for each task, with the metrics `reward/mean`, `score/mean`, `score/frac_correct`, `difficulty/mean` and `length/mean`. `reward/low` and `reward/high` are the 95% interval of the mean over `groups` (Student’s t on their means); absent for a single group, and if all groups have the same mean.',
+            ),
           points: Points.optional().describe(
             'Maximum number of rows of the whole run. A row spans `width` steps from `first_step`; `step` is its last, and `time` the Unix time of its last group.',
           ),
@@ -48,8 +54,9 @@ export function addRunMetricsRoutes(app: App, { runMetrics, flow }: RunsFeature)
         },
       },
     },
-    async ({ params, query, headers }, reply) => {
-      const rows = await runMetrics.openRows(params.run, query, headers['if-match'])
+    async ({ params, query: { by, ...range }, headers }, reply) => {
+      const open = by === 'task' ? 'openTaskRows' : 'openRows'
+      const rows = await runMetrics[open](params.run, range, headers['if-match'])
       return sendJsonLines(formatJsonLines(rows), reply)
     },
   )

@@ -1,7 +1,7 @@
 /**
  * Trains a small transformer by GRPO through the server and in plain loops, from one base model, and compares what each arm reaches.
  * With `--tries`, the arms are numbers of tries and levels of feedback instead; with `--keys`, the library's keys and corrected ones.
- * `--keep FOLDER` keeps the base model and the curves, and uses the base model that is there. The interpreter of `--python` must be of the
+ * `--keep FOLDER` keeps base models and curves, and uses those that are there; the seeds take the `--bases` in turn. The interpreter of `--python` must be of the
  * same version as the server's, whose library it imports.
  */
 
@@ -32,6 +32,7 @@ const { values } = parseArgs({
     keys: { type: 'boolean', default: false },
     size: { type: 'string', default: 'tiny' },
     seeds: { type: 'string', default: '1' },
+    bases: { type: 'string', default: '1' },
     steps: { type: 'string', default: '100' },
     arms: { type: 'string' },
     'at-once': { type: 'string', default: '1' },
@@ -51,19 +52,19 @@ interface Experiment {
 const EXPERIMENTS: Readonly<Record<'arms' | 'tries' | 'keys', Experiment>> = {
   arms: {
     program: 'learner.py',
-    baseModel: 'base.npz',
+    baseModel: 'base',
     arms: 'clean;original;plain, staircase',
     summarize: (lines) => summarizeCurves(lines.map((line) => JSON.parse(line) as CurvePoint)),
   },
   tries: {
     program: 'tries.py',
-    baseModel: 'tries.npz',
+    baseModel: 'tries',
     arms: 'one try;two tries;two tries, format;two tries, rule',
     summarize: (lines) => summarizeTries(lines.map((line) => JSON.parse(line) as TriesPoint)),
   },
   keys: {
     program: 'keys.py',
-    baseModel: 'keys.npz',
+    baseModel: 'keys',
     arms: 'upstream keys;corrected keys',
     summarize: (lines) => summarizeKeys(lines.map((line) => JSON.parse(line) as KeysPoint)),
   },
@@ -75,7 +76,15 @@ const folder = values.keep ?? mkdtempSync(join(tmpdir(), 'rgs-learner-'))
 mkdirSync(folder, { recursive: true })
 const library = await findLibrary()
 const python = values.python ?? (await prepareJax())
-const env = { ...process.env, PYTHONPATH: library, XLA_PYTHON_CLIENT_PREALLOCATE: 'false', PYTHONWARNINGS: 'ignore' }
+const env = {
+  ...process.env,
+  NODE: process.execPath,
+  PYTHONPATH: library,
+  XLA_PYTHON_CLIENT_PREALLOCATE: 'false',
+  JAX_COMPILATION_CACHE_DIR: join(folder, 'compiled'), // all runs compile the same programs
+  JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS: '0',
+  PYTHONWARNINGS: 'ignore',
+}
 const run = async (...args: string[]): Promise<string> => {
   const child = spawn(python, [program, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'close')
@@ -87,21 +96,28 @@ const run = async (...args: string[]): Promise<string> => {
 
 try {
   await withScriptServer(values.url, async (url) => {
-    if (existsSync(join(folder, experiment.baseModel))) console.log(`The base model is that of ${folder}.`)
-    else {
-      console.log('Training the base model …')
-      await run('base', folder, values.size, url)
+    const bases = new Map<string, Promise<unknown>>()
+    const trainBase = async (base: string): Promise<unknown> => {
+      if (existsSync(join(folder, `${experiment.baseModel}-${base}.npz`))) return
+      console.log(`Training base model ${base} …`)
+      return run('base', folder, values.size, url, base)
     }
     const arms = (values.arms ?? experiment.arms).split(';')
     const jobs = Array.from({ length: Number(values.seeds) }, (_, k) =>
       arms.map((arm) => ({ arm, seed: k + 1 })),
     ).flat()
-    const lines: string[] = []
+    const curves = join(folder, 'curves.jsonl')
+    const lines = existsSync(curves) ? readFileSync(curves, 'utf8').split('\n').filter(Boolean) : []
+    const done = new Set(lines.map((line) => JSON.parse(line) as { arm: string; seed: number }).map(nameRun))
     const workNext = async (): Promise<void> => {
       for (let job = jobs.shift(); job; job = jobs.shift()) {
-        const printed = await run('train', folder, values.size, url, values.steps, String(job.seed), job.arm)
+        if (done.has(nameRun(job))) continue
+        const base = String(((job.seed - 1) % Number(values.bases)) + 1)
+        if (!bases.has(base)) bases.set(base, trainBase(base))
+        await bases.get(base)
+        const printed = await run('train', folder, values.size, url, values.steps, String(job.seed), base, job.arm)
         lines.push(...printed.split('\n').filter((line) => line.startsWith('{')))
-        writeFileSync(join(folder, 'curves.jsonl'), lines.map((line) => `${line}\n`).join(''))
+        writeFileSync(curves, lines.map((line) => `${line}\n`).join(''))
         console.log(lines.at(-1))
       }
     }
@@ -110,6 +126,10 @@ try {
   })
 } finally {
   if (values.keep === undefined) rmSync(folder, { recursive: true, force: true })
+}
+
+function nameRun({ arm, seed }: { arm: string; seed: number }): string {
+  return `${arm} ${seed}`
 }
 
 /** Where the packages of the engine are, for a program of the same Python. */

@@ -82,7 +82,7 @@ const PROOFS: Proofs = {
   ],
   learner: [
     'trains a small transformer by GRPO through the server and in plain loops, and compares what the arms reach',
-    '[--tries] [--keys (compares the keys of the library with corrected ones)] [--size tiny|small|climb] [--seeds 1] [--steps 100] [--arms "clean;original;plain, staircase" (or "one try;two tries;two tries, format;two tries, rule", or "upstream keys;corrected keys")] [--at-once 1] [--python FILE (with JAX)] [--keep FOLDER]',
+    '[--tries] [--keys (compares the keys of the library with corrected ones)] [--size tiny|small|climb|hill] [--bases 1 (base models, which the seeds take in turn)] [--seeds 1] [--steps 100] [--arms "clean;original;plain, staircase" (or "one try;two tries;two tries, format;two tries, rule", or "upstream keys;corrected keys")] [--at-once 1] [--python FILE (with JAX)] [--keep FOLDER]',
   ],
   rescore: [
     'scores the kept groups of a run over all tasks again; under equal rules nothing may differ, and POST /score hardly waits',

@@ -43,6 +43,11 @@ export const GROUP_SUMS = {
   task_reward: { kind: 'sums', prefix: 'task_reward:', names: /^\w{1,100}$/ },
   task_score: { kind: 'sums', prefix: 'task_score:', names: /^\w{1,100}$/ },
   task_correct: { kind: 'counters', prefix: 'task_correct:', names: /^\w{1,100}$/ },
+  task_length_count: { kind: 'counters', prefix: 'task_length_count:', names: /^\w{1,100}$/ },
+  task_length: { kind: 'sums', prefix: 'task_length:', names: /^\w{1,100}$/ },
+  /** Groups of each task with a scored rollout, and their squared mean rewards, each times its number of scored rollouts. */
+  task_groups: { kind: 'counters', prefix: 'task_groups:', names: /^\w{1,100}$/ },
+  task_reward_squares: { kind: 'sums', prefix: 'task_reward_squares:', names: /^\w{1,100}$/ },
   /** Groups by their numbers of correct and of scored rollouts, as `3_of_8`. */
   outcomes: { kind: 'counters', prefix: 'outcome:', names: /^\d{1,5}_of_\d{1,5}$/ },
   /** Rewards, and lengths of correct and other scored rollouts, by the number of their bin. */
@@ -194,7 +199,7 @@ export function sumGroups(groups: Pick<GroupSummary, 'task' | 'signal' | 'rollou
       score: formatSumField('task_score', task),
       correct: formatSumField('task_correct', task),
     }
-    const outcome = { scored: 0, correct: 0 }
+    const outcome = { scored: 0, correct: 0, reward: 0 }
     add('groups')
     if (signal) add('signal')
     for (const [reward, score, length, , marks] of rollouts) {
@@ -217,6 +222,7 @@ export function sumGroups(groups: Pick<GroupSummary, 'task' | 'signal' | 'rollou
         if (length !== null)
           addTo(formatSumField(isCorrect ? 'correct_lengths' : 'wrong_lengths', getLengthBin(length)))
         outcome.scored++
+        outcome.reward += reward
         if (isCorrect) {
           outcome.correct++
           add('correct')
@@ -228,6 +234,12 @@ export function sumGroups(groups: Pick<GroupSummary, 'task' | 'signal' | 'rollou
       add('length_count')
       add('length_sum', length)
       addTo(formatLengthBucketField(length))
+      addTo(formatSumField('task_length_count', task))
+      addTo(formatSumField('task_length', task), length)
+    }
+    if (outcome.scored > 0) {
+      addTo(formatSumField('task_groups', task))
+      addTo(formatSumField('task_reward_squares', task), outcome.reward ** 2 / outcome.scored)
     }
     if (outcome.scored > 1) addTo(formatOutcomeField(outcome))
   }

@@ -1,4 +1,4 @@
-/** Mean, standard deviation, percentile and entropy, from values or from their sums. */
+/** Mean, standard deviation, interval, percentile and entropy, from values or from their sums. */
 import { isCorrect } from '@reasoning-gym-server/contract/verdict'
 
 /** The mean of at least one value. */
@@ -59,4 +59,25 @@ function sumOfSquaredDeviations(values: number[]): number {
 export function computeLift(score: number | null, guessFloor: number | null): number | null {
   if (score === null || guessFloor === null || isCorrect(guessFloor)) return null
   return Math.max(-1, (score - guessFloor) / (1 - guessFloor))
+}
+
+/** 97.5% point of the normal distribution: the half width of a 95% interval in standard errors. */
+export const Z_95 = 1.959963984540054
+
+const T_95 = [12.706204736, 4.30265273, 3.182446305, 2.776445105]
+
+/**
+ * Returns the 97.5% point of Student's t. From five degrees of freedom on, Fisher's expansion (1926) gives four digits;
+ * below, they are rounded down.
+ */
+export function studentT95(degreesOfFreedom: number): number {
+  const tabulated = T_95[Math.floor(degreesOfFreedom + 1e-9) - 1]
+  if (tabulated !== undefined) return tabulated
+  const z = Z_95
+  const v = degreesOfFreedom
+  const first = (z ** 3 + z) / (4 * v)
+  const second = (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * v ** 2)
+  const third = (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / (384 * v ** 3)
+  const fourth = (79 * z ** 9 + 776 * z ** 7 + 1482 * z ** 5 - 1920 * z ** 3 - 945 * z) / (92_160 * v ** 4)
+  return z + first + second + third + fourth
 }

@@ -219,6 +219,17 @@ class Runs(unittest.TestCase):
         self.run_.delete()
         self.run_.delete()
 
+    def test_seeds_are_averaged_by_step(self) -> None:
+        for seed, run in enumerate(runs := [self.client.run(run_name()) for _ in range(3)]):
+            run.put(tasks=["chain_sum"], min_trained_tokens=0, seed=seed)
+            self.addCleanup(run.delete)
+            (item,) = run.items(step=0)
+            run.post(item["id"], self.mixed(item)[: 2 + seed], wait_s=60)
+        (row,), again = (self.client.average_runs([run.name for run in runs], "score/frac_correct", task=task) for task in ("chain_sum", None))
+        self.assertEqual(again, [row])
+        self.assertEqual((row["step"], row["runs"], round(row["mean"], 9)), (0, 3, round(4 / 9, 9)))
+        self.assertAlmostEqual(row["stderr"], 1 / 18)  # of 1/2, 1/3 and 1/2
+
     def test_a_run_that_was_configured_and_is_gone_is_not_begun_anew(self) -> None:
         (item,) = self.run_.items()
         document = self.run_.checkpoint()

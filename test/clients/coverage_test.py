@@ -33,7 +33,7 @@ METHODS = {
     "updateRun": "Run.put",
     "getRun": "Run.get",
     "deleteRun": "Run.delete",
-    "getRunMetrics": "Run.metrics Run.metrics_frame",
+    "getRunMetrics": "Run.metrics Run.metrics_frame Client.average_runs",
     "getRunFlow": "Run.flow",
     "getRunHistograms": "Run.histograms",
     "getRunTaskMetrics": "Run.task_metrics",

@@ -24,8 +24,8 @@ afterAll(async () => {
   await world.close()
 })
 
-async function post(run: string, rollouts: object[]): Promise<void> {
-  const { body } = await world.call('POST', '/items', { run, step: 0, count: 1 }, { prefer: 'wait=60' })
+async function post(run: string, rollouts: object[], step = 0): Promise<void> {
+  const { body } = await world.call('POST', '/items', { run, step, count: 1 }, { prefer: 'wait=60' })
   await world.call('POST', '/rollouts', { run, item_id: body.items[0].id, rollouts }, { prefer: 'wait=30' })
 }
 
@@ -41,6 +41,20 @@ it('a run with the longest name leaves its figures in sight', async () => {
   const state = page.getByRole('columnheader', { name: 'state' })
   await state.waitFor()
   expect((await state.boundingBox())?.x).toBeLessThan(300)
+})
+
+it('seeds of an experiment are one line with a band, or a line for each', async () => {
+  const runs = ['tuned-1', 'tuned-2', 'tuned-3', 'other']
+  for (const [seed, run] of runs.entries()) {
+    await world.call('PUT', `/runs/${run}`, { tasks: ['gcd'], group_size: run === 'other' ? 2 : 1, seed })
+    for (const step of [0, 1]) await post(run, [{ completion: '<answer>1</answer>' }], step)
+  }
+  await watched.visit(`#/compare?runs=${runs.join(',')}`)
+  await page.getByRole('img', { name: /^Reward: tuned, 3 seeds [0-9.]+, other [0-9.]+$/ }).waitFor()
+  await watched.shoot('compare-seeds')
+  await page.getByRole('button', { name: 'Each run' }).click()
+  await page.getByRole('img', { name: /^Reward: tuned-1 .*, tuned-2 .*, tuned-3 .*, other [0-9.]+$/ }).waitFor()
+  expect(await watched.faults()).toEqual([])
 })
 
 it('all runs are searched and counted, and those beyond the first page are loaded on demand', async () => {

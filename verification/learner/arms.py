@@ -1,7 +1,11 @@
 """Where each arm's items and rewards come from: a run of the server, or a plain loop over the library."""
 
+import json
+import os
 import random
+import subprocess
 from collections import defaultdict
+from pathlib import Path
 
 from world import LADDERS, MOST_SEEDS, draw
 
@@ -16,8 +20,17 @@ SERVER_ARMS = {
     "clean, random": {"preset": "clean", "complexity_mode": "random"},
     "clean, defaults": {"preset": "clean", "complexity_mode": "none"},
     "original": {"preset": "original", "complexity_mode": "curriculum"},
+    "server, staircase": {"preset": "clean"},
 }
 IN_REACH = ", in reach"  # ends the names of arms whose runs know which rungs fit the learner's window
+
+
+def climb_stairs(rung, streak, scores, top):
+    """Two groups in a row above 0.6: a rung up. Two below 0.3: a rung down. Returns the rung and the streak."""
+    mean = sum(scores) / len(scores)
+    way = (mean > 0.6) - (mean < 0.3)
+    streak = streak + way if way * streak >= 0 and way else way
+    return (min(max(rung + way, 0), top), 0) if abs(streak) >= 2 else (rung, streak)
 
 
 class ServerArm:
@@ -26,15 +39,16 @@ class ServerArm:
     def __init__(self, judge, name, tasks, seed):
         words = name.replace(",", "").split()
         self.run = judge.client.run("-".join([*words, str(seed), str(random.SystemRandom().randrange(10**6))]), require_run=False)
-        ranges = [{"task": task, "difficulty": [0, (about["reach"] - 1) / (LADDERS[task]["rungs"] - 1)]} for task, about in tasks.items()]
+        self.tasks = tasks
+        ranges = [{"task": task, "difficulty": [0, difficulty_of(task, about["reach"] - 1)]} for task, about in tasks.items()]
         common = {"tasks": ranges if name.endswith(IN_REACH) else list(tasks), "group_size": GROUP_SIZE, "seed": seed, "buffer": False, "min_trained_tokens": 0}
         self.run.put(**SERVER_ARMS[name.removesuffix(IN_REACH)], **common)
         self.step = 0
 
     def take(self, count):
-        """`count` items as (handle, task, question)."""
+        """`count` items as (handle, task, question, rung); no rung at the library's defaults."""
         items = self.run.items(count, step=self.step, timeout_s=SECONDS)
-        return [(item["id"], item["task"], item["question"]) for item in items]
+        return [(item["id"], item["task"], item["question"], rung_at(item["task"], item["difficulty"])) for item in items]
 
     def reward(self, handles, answers):
         """Lists of rewards, a list of answers for each handle. None where an answer could not be scored."""
@@ -44,6 +58,40 @@ class ServerArm:
         ]
         self.step += 1
         return [group["rewards"] for group in self.run.post_many(groups, wait_s=SECONDS)]
+
+    def describe(self):
+        """The estimate of `frontier` for each task: place and cap."""
+        tasks = self.run.get()["tasks"]
+        return {task: {key: state[key] for key in ("place", "cap") if key in state} for task, state in tasks.items()}
+
+
+class ServerStaircase(ServerArm):
+    """A staircase that fixes the difficulty of each task of a run, and changes it between steps."""
+
+    def __init__(self, judge, name, tasks, seed):
+        self.rungs, self.streaks = defaultdict(int), defaultdict(int)
+        super().__init__(judge, name, tasks, seed)
+        self.fix_difficulties()
+
+    def fix_difficulties(self):
+        self.run.set_mix([{"task": task, "difficulty": difficulty_of(task, self.rungs[task])} for task in self.tasks])
+
+    def take(self, count):
+        self.taken = super().take(count)
+        return self.taken
+
+    def reward(self, handles, answers):
+        rewards, before = super().reward(handles, answers), dict(self.rungs)
+        for (_, task, _, rung), group in zip(self.taken, rewards):
+            if rung == self.rungs[task]:
+                top, scores = self.tasks[task]["reach"] - 1, [score or 0.0 for score in group]
+                self.rungs[task], self.streaks[task] = climb_stairs(rung, self.streaks[task], scores, top)
+        if self.rungs != before:
+            self.fix_difficulties()
+        return rewards
+
+    def describe(self):
+        return {}
 
 
 class PlainArm:
@@ -79,7 +127,10 @@ class PlainArm:
     def draw(self, task):
         k = self.choose(task)
         recipe, question, _ = draw(task, k, self.rng.randrange(MOST_SEEDS))
-        return (task, k, recipe), task, question
+        return (task, k, recipe), task, question, k
+
+    def describe(self):
+        return {}
 
 
 class Defaults(PlainArm):
@@ -100,7 +151,7 @@ class FixedRung(PlainArm):
 
 
 class Staircase(PlainArm):
-    """Two groups in a row above 0.6: a rung up. Two below 0.3: a rung down."""
+    """The rule of `climb_stairs`."""
 
     def __init__(self, judge, tasks, seed):
         super().__init__(judge, tasks, seed)
@@ -110,12 +161,8 @@ class Staircase(PlainArm):
         return self.rungs[task]
 
     def learn(self, task, rung, scores):
-        mean = sum(scores) / len(scores)
-        way = (mean > 0.6) - (mean < 0.3)
-        self.streaks[task] = self.streaks[task] + way if way * self.streaks[task] >= 0 and way else way
-        if rung == self.rungs[task] and abs(self.streaks[task]) >= 2:
-            self.rungs[task] = min(max(self.rungs[task] + way, 0), self.top(task))
-            self.streaks[task] = 0
+        if rung == self.rungs[task]:
+            self.rungs[task], self.streaks[task] = climb_stairs(rung, self.streaks[task], scores, self.top(task))
 
 
 class HardenedStaircase(Staircase):
@@ -146,6 +193,55 @@ class Rlve(PlainArm):
         self.at_top[task] = []
 
 
+class HardenedRlve(Rlve):
+    scoring = "hardened"
+
+
+class Frontier(PlainArm):
+    """The rule of the mode `frontier`, computed by frontier.ts with the server's code."""
+
+    scoring = "hardened"
+
+    def __init__(self, judge, tasks, seed):
+        super().__init__(judge, tasks, seed)
+        program = [os.environ.get("NODE", "node"), str(Path(__file__).with_name("frontier.ts"))]
+        self.rule = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.states = {task: self.ask(task=task, difficulties=[difficulty_of(task, k) for k in range(self.top(task) + 1)]) for task in tasks}
+        self.step = 0
+
+    def ask(self, **group):
+        self.rule.stdin.write(json.dumps(group) + "\n")
+        self.rule.stdin.flush()
+        return json.loads(self.rule.stdout.readline())
+
+    def choose(self, task):
+        return self.states[task]["rung"]
+
+    def learn(self, task, rung, scores):
+        score = sum(scores) / len(scores)
+        self.states[task] = self.ask(task=task, rung=rung, score=score, rollouts=len(scores), step=self.step)
+
+    def reward(self, handles, answers):
+        rewards = super().reward(handles, answers)
+        self.step += 1
+        return rewards
+
+    def describe(self):
+        return {task: {"place": state["place"], "cap": state["cap"]} for task, state in self.states.items()}
+
+
+class AlternatingFrontier(Frontier):
+    """Every other item of a task is of the next harder rung."""
+
+    def __init__(self, judge, tasks, seed):
+        super().__init__(judge, tasks, seed)
+        self.counts = defaultdict(int)
+
+    def choose(self, task):
+        self.counts[task] += 1
+        return min(super().choose(task) + self.counts[task] % 2, self.top(task))
+
+
 PLAIN_ARMS = {
     "plain, defaults": Defaults,
     "plain, random rung": RandomRung,
@@ -153,8 +249,21 @@ PLAIN_ARMS = {
     "plain, staircase": Staircase,
     "plain, staircase, hardened": HardenedStaircase,
     "plain, RLVE": Rlve,
+    "plain, RLVE, hardened": HardenedRlve,
+    "plain, frontier, hardened": Frontier,
+    "plain, frontier, alternating, hardened": AlternatingFrontier,
 }
 
 
 def open_arm(name, judge, tasks, seed):
-    return ServerArm(judge, name, tasks, seed) if name.removesuffix(IN_REACH) in SERVER_ARMS else PLAIN_ARMS[name](judge, tasks, seed)
+    if name.removesuffix(IN_REACH) not in SERVER_ARMS:
+        return PLAIN_ARMS[name](judge, tasks, seed)
+    return (ServerStaircase if name.startswith("server, staircase") else ServerArm)(judge, name, tasks, seed)
+
+
+def difficulty_of(task, rung):
+    return rung / (LADDERS[task]["rungs"] - 1)
+
+
+def rung_at(task, difficulty):
+    return None if difficulty is None else round(difficulty * (LADDERS[task]["rungs"] - 1))

@@ -1,7 +1,7 @@
 """What wrong keys cost: a small transformer trained by GRPO on the library's keys, or on corrected ones.
 
-    python keys.py base FOLDER SIZE URL
-    python keys.py train FOLDER SIZE URL STEPS SEED ARM
+    python keys.py base FOLDER SIZE URL BASE
+    python keys.py train FOLDER SIZE URL STEPS SEED BASE ARM
 
 Each word of a question is a token, and so is the answer; a person is read as a number and a sex. `base` trains the base model on the
 keys that are right, and on random answers where the key is wrong, so that it favors neither answer there. Its last steps are on answers
@@ -72,7 +72,7 @@ class KeysLearner:
         words = {token: word for word, token in self.words.items()}
         return [words.get(first, "") if second == END else "" for first, second in rows.tolist()]
 
-    def create_base(self):
+    def create_base(self, number):
         drawn = {task: self.draw("base", task, EXAMPLES) for task in RUNGS}
         self.survey(drawn)
         report(f"wrong keys: {json.dumps(self.wrong_keys)}; {len(self.words)} words")
@@ -82,7 +82,7 @@ class KeysLearner:
             self.teach(model, examples, steps, rate, noise)
             report(f"after {steps} steps with noise {noise}: {json.dumps(self.measure(model, held_out))}")
         self.folder.mkdir(parents=True, exist_ok=True)
-        model.save(self.folder / "keys.npz")
+        model.save(self.folder / f"keys-{number}.npz")
         about = {"words": self.words, "answers": self.answers, "wrong_keys": self.wrong_keys}
         (self.folder / "keys.json").write_text(json.dumps(about, indent=1))
 
@@ -106,9 +106,9 @@ class KeysLearner:
             if step % REPORT_EVERY == 0:
                 report(f"base model: step {step} of {steps}, noise {noise}")
 
-    def train(self, steps, seed, name):
+    def train(self, steps, seed, base, name):
         held_out, rng, model = self.draw_held_out(), random.Random(seed), self.create_model(seed)
-        model.load(self.folder / "keys.npz")
+        model.load(self.folder / f"keys-{base}.npz")
         for step in range(steps + 1):
             if step % MEASURE_EVERY == 0:
                 row = {"arm": name, "seed": seed, "step": step, "rollouts": step * self.size["groups"] * GROUP_SIZE}

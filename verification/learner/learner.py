@@ -1,12 +1,14 @@
 """Trains a small transformer by GRPO, from one base model in each arm, and prints what it reaches on held-out questions.
 
-    python learner.py base FOLDER SIZE URL
-    python learner.py train FOLDER SIZE URL STEPS SEED ARM
+    python learner.py base FOLDER SIZE URL BASE
+    python learner.py train FOLDER SIZE URL STEPS SEED BASE ARM
 
 `base` finds the tasks that fit and trains the base model: on the library's answers, then on answers with noise, so that it knows
-more than it can say. `train` prints a line of JSON for each measurement: arm, seed, step, rollouts, `accuracy` (held-out answers that
-hardened scoring accepts, mean of the tasks), `paid` (those that the library's scoring pays), both by task, the share of groups with
-signal and the mean reward since the last line, and seconds of training so far.
+more than it can say; BASE is its number, from 1. `train` prints a line of JSON for each measurement: arm, seed, base, step, rollouts,
+tokens generated, `accuracy` (held-out answers that hardened scoring accepts, mean of the tasks), `paid` (those that the library's
+scoring pays), both by task, and seconds of training so far. `verdicts` has a bit for each held-out question, in hexadecimal. Of the
+steps since the last line: the share of groups with signal, the mean reward, the mean length in tokens, the entropy of a token in
+nats, and by task its share of the groups and their mean rung, with the place and the cap that `frontier` estimates at the end.
 """
 
 import json
@@ -30,6 +32,8 @@ SIZES = {
     | {"fall": 0, "noise": (-0.93, 0.93, 0.93), "least_known": 0, "held_out": (9, 16), "measure_every": 10},
     "small": {"layers": 4, "width": 192, "window": (128, 40), "batch": 512, "base": 5000, "noisy": 800, "rate": 5e-5, "groups": 24},
 }
+# The climb on shorter texts, with a base model that takes a fifth of the time. It checks that the arms work, and is too short to compare them.
+SIZES["hill"] = SIZES["climb"] | {"window": (12, 12), "batch": 64, "base": 2000, "noisy": 400}
 REPORT_EVERY = 250  # steps of the base model
 WARM_UP = 10  # steps
 BASE_RATE, NOISY_RATE = 1e-3, 5e-4
@@ -58,13 +62,13 @@ class Learner:
         vocabulary = FIRST_TASK + MOST_TASKS
         return Model(self.layers, self.width, vocabulary, self.window.answer, END, seed)
 
-    def create_base(self):
-        """Trains the base model, and keeps the tasks of which it knows a little."""
+    def create_base(self, number):
+        """Trains a base model. The first one also chooses the tasks: those of which it knows a little."""
         prompts, answers = (numpy.concatenate(part) for part in zip(*map(self.make_examples, self.tasks)))
         report(f"{len(prompts)} examples of {len(self.tasks)} tasks")
         pools = {token: answers[prompts[:, -1] == token] for token in set(prompts[:, -1].tolist())}
         pools = {token: rows[rows > END] for token, rows in pools.items()}
-        model, rng = self.create_model(1), numpy.random.default_rng(1)
+        model, rng = self.create_model(number), numpy.random.default_rng(number)
         for steps, rate, noisy in ((self.base, BASE_RATE, False), (self.noisy, NOISY_RATE, True)):
             model.forget_moments()
             for step in range(1, steps + 1):
@@ -76,7 +80,9 @@ class Learner:
             known = HeldOut(self).measure(model)[0]
             report(f"knows {json.dumps(known)}")
         self.folder.mkdir(parents=True, exist_ok=True)
-        model.save(self.folder / "base.npz")
+        model.save(self.folder / f"base-{number}.npz")
+        if (self.folder / "tasks.json").exists():
+            return
         kept = {name: task for name, task in self.tasks.items() if known[name] >= self.least_known}
         (self.folder / "tasks.json").write_text(json.dumps(kept, indent=1))
 
@@ -91,36 +97,37 @@ class Learner:
             answers.append(self.window.write(encode_words(task, question, answer)))
         return numpy.asarray(prompts, numpy.int32), numpy.asarray(answers, numpy.int32)
 
-    def train(self, steps, seed, name):
+    def train(self, steps, seed, base, name):
         held_out, model = HeldOut(self), self.create_model(seed)
-        model.load(self.folder / "base.npz")
-        arm, seconds, signal, rewarded = open_arm(name, self.judge, self.tasks, seed), 0.0, 0, 0.0
+        model.load(self.folder / f"base-{base}.npz")
+        arm, seconds, tokens, recent = open_arm(name, self.judge, self.tasks, seed), 0.0, 0, []
         for step in range(steps + 1):
             if step % self.measure_every == 0:
-                right, paid = held_out.measure(model)
-                groups = max(step and self.measure_every * self.groups, 1)
-                row = {"arm": name, "seed": seed, "step": step, "rollouts": step * self.groups * GROUP_SIZE}
-                row |= {"accuracy": mean(right), "paid": mean(paid), "signal": round(signal / groups, 3)}
-                row |= {"reward": round(rewarded / groups, 3), "seconds": round(seconds, 1), "right_by_task": right, "paid_by_task": paid}
+                right, paid, verdicts = held_out.measure(model)
+                row = {"arm": name, "seed": seed, "base": base, "step": step, "rollouts": step * self.groups * GROUP_SIZE, "tokens": tokens}
+                row |= {"accuracy": mean(right), "paid": mean(paid), **summarize(recent, arm.describe())}
+                row |= {"seconds": round(seconds, 1), "right_by_task": right, "paid_by_task": paid, "verdicts": verdicts}
                 print(json.dumps(row), flush=True)
-                signal, rewarded = 0, 0.0
+                recent = []
             started = time.monotonic()
-            with_signal, reward = self.train_step(arm, model, self.rate * min(1, (step + 1) / WARM_UP))
-            signal, rewarded, seconds = signal + with_signal, rewarded + reward, seconds + time.monotonic() - started
+            recent.append(self.train_step(arm, model, self.rate * min(1, (step + 1) / WARM_UP)))
+            tokens, seconds = tokens + recent[-1]["tokens"], seconds + time.monotonic() - started
 
     def train_step(self, arm, model, rate):
-        """Groups of the arm, advantages (reward − mean), an update. Returns how many groups had signal, and the sum of their mean rewards."""
+        """Groups of the arm, advantages (reward − mean), an update. Returns what happened."""
         taken = arm.take(self.groups)
-        rows = [self.window.read(self.tasks[task], question) for _, task, question in taken]
+        rows = [self.window.read(self.tasks[task], question) for _, task, question, _ in taken]
         prompts = numpy.repeat(numpy.asarray(rows, numpy.int32), GROUP_SIZE, 0)
-        sampled = model.sample(prompts)
+        sampled, entropy = model.sample(prompts), model.entropy
         said = [[decode(tokens) for tokens in sampled[k : k + GROUP_SIZE]] for k in range(0, len(sampled), GROUP_SIZE)]
-        texts = [[decode_words(self.tasks[task], question, text) for text in group] for (_, task, question), group in zip(taken, said)]
-        rewards = numpy.asarray(arm.reward([handle for handle, _, _ in taken], texts), dtype=float)  # None becomes NaN
+        texts = [[decode_words(self.tasks[task], question, text) for text in group] for (_, task, question, _), group in zip(taken, said)]
+        rewards = numpy.asarray(arm.reward([handle for handle, *_ in taken], texts), dtype=float)  # None becomes NaN
         means = numpy.nan_to_num(numpy.nanmean(rewards, axis=1, keepdims=True))
         advantages = numpy.nan_to_num(rewards - means)
         model.learn(prompts, sampled, advantages.ravel(), rate)
-        return int((advantages != 0).any(axis=1).sum()), float(means.sum())
+        asked = [(task, rung) for _, task, _, rung in taken]
+        signal, reward = (advantages != 0).any(axis=1).mean(), means.mean()
+        return {"signal": signal, "reward": reward, "tokens": int((sampled != 0).sum()), "entropy": entropy, "asked": asked}
 
 
 class HeldOut:
@@ -140,18 +147,40 @@ class HeldOut:
         self.prompts = numpy.asarray(prompts, numpy.int32)
 
     def measure(self, model):
-        """The shares of right answers by task: by hardened scoring, and by the library's."""
+        """The shares of right answers by task, by hardened scoring and by the library's, and the hardened verdicts as bits."""
         parts = [self.prompts[k : k + self.part] for k in range(0, len(self.prompts), self.part)]
         parts[-1] = numpy.resize(parts[-1], parts[0].shape)  # of one shape, so that one program is compiled
         said = [decode(tokens) for part in parts for tokens in model.sample(part)]
         texts = [decode_words(*question, text) for question, text in zip(self.questions, said)]
-        return [self.share(texts, scoring) for scoring in ("hardened", "upstream")]
+        hardened, upstream = (self.judge.score(self.recipes, texts, scoring) for scoring in ("hardened", "upstream"))
+        bits = "".join(str(int(is_right(score))) for score in hardened)
+        return self.share(hardened), self.share(upstream), f"{int(bits, 2):0{len(bits) // 4}x}"
 
-    def share(self, texts, scoring):
+    def share(self, scores):
         good = {}
-        for recipe, score in zip(self.recipes, self.judge.score(self.recipes, texts, scoring)):
-            good.setdefault(recipe["task"], []).append(score is not None and score >= 1)
+        for recipe, score in zip(self.recipes, scores):
+            good.setdefault(recipe["task"], []).append(is_right(score))
         return {name: round(float(numpy.mean(values)), 4) for name, values in good.items()}
+
+
+def is_right(score):
+    return score is not None and score >= 1
+
+
+def summarize(recent, estimates):
+    """What happened in the steps since the last measurement."""
+    if not recent:
+        return {}
+    asked = [each for step in recent for each in step["asked"]]
+    tasks = {}
+    for name in sorted({task for task, _ in asked}):
+        rungs = [rung for task, rung in asked if task == name and rung is not None]
+        estimate = {key: round(value, 3) for key, value in estimates.get(name, {}).items()}
+        share = sum(task == name for task, _ in asked) / len(asked)
+        tasks[name] = {"share": round(share, 3), **({"rung": round(float(numpy.mean(rungs)), 2)} if rungs else {}), **estimate}
+    means = {key: round(float(numpy.mean([step[key] for step in recent])), 3) for key in ("signal", "reward", "entropy")}
+    tokens = sum(step["tokens"] for step in recent)
+    return {**means, "length": round(tokens / (len(asked) * GROUP_SIZE), 2), "tasks": tasks}
 
 
 def add_noise(rng, pools, prompts, answers, noise=Learner.noise):
@@ -172,14 +201,14 @@ def report(line):
 
 
 def run_command(learner_class):
-    """Runs what the command line asks for: base FOLDER SIZE URL, or train FOLDER SIZE URL STEPS SEED NAME."""
+    """Runs what the command line asks for: base FOLDER SIZE URL BASE, or train FOLDER SIZE URL STEPS SEED BASE NAME."""
     command, folder, size, url, *rest = sys.argv[1:]
     learner = learner_class(folder, size, url)
     if command == "base":
-        learner.create_base()
+        learner.create_base(*map(int, rest))
     else:
-        steps, seed, name = rest
-        learner.train(int(steps), int(seed), name)
+        *numbers, name = rest
+        learner.train(*map(int, numbers), name)
 
 
 if __name__ == "__main__":

@@ -28,11 +28,16 @@ class Model:
         return other
 
     def sample(self, prompts):
-        """Samples an answer to each prompt, at temperature 1: an array of tokens, with 0 after the end."""
-        return numpy.asarray(_sample(self.parameters, self._next_key(), jnp.asarray(prompts), self.shape))
+        """Samples an answer to each prompt, at temperature 1: an array of tokens, with 0 after the end. `entropy` is then the mean of
+        the tokens' distributions, in nats."""
+        prompts = prompts[:, -_count_columns(prompts[:, ::-1]) :]
+        tokens, entropies = map(numpy.asarray, _sample(self.parameters, self._next_key(), jnp.asarray(prompts), self.shape))
+        self.entropy = float(entropies[tokens != 0].mean())
+        return tokens
 
     def learn(self, prompts, answers, advantages, rate):
         """One step of Adam up the mean over all tokens of advantage × log-probability. With advantages of 1: supervised learning."""
+        prompts, answers = prompts[:, -_count_columns(prompts[:, ::-1]) :], answers[:, : _count_columns(answers)]
         batch = (jnp.asarray(prompts), jnp.asarray(answers), jnp.asarray(advantages, jnp.float32))
         self.updates += 1
         self.parameters, self.moments = _update(self.parameters, self.moments, self.updates, rate, batch)
@@ -51,6 +56,12 @@ class Model:
     def forget_moments(self):
         zeros = jax.tree.map(jnp.zeros_like, self.parameters)
         self.moments, self.updates = (zeros, zeros), 0
+
+
+def _count_columns(tokens):
+    """The columns before the padding, rounded up so that few programs are compiled. Positions are relative, so padding may go."""
+    last = numpy.flatnonzero((tokens != 0).any(axis=0))[-1]
+    return min(8 * (last // 8 + 1), tokens.shape[1])
 
 
 def _create_parameters(key, layers, width, vocabulary):
@@ -137,7 +148,9 @@ def _sample(parameters, key, prompts, shape):
     def step(state, k):
         memory, x, over, key = state
         key, draw = jax.random.split(key)
-        tokens = jnp.where(over, 0, jax.random.categorical(draw, _logits(parameters, x)))
+        likely = jax.nn.log_softmax(_logits(parameters, x))
+        entropies = -jnp.sum(jnp.exp(likely) * likely, axis=-1)
+        tokens = jnp.where(over, 0, jax.random.categorical(draw, likely))
         x, place = _embed(parameters, tokens)[:, None], (prompt + k)[None]
         visible = (is_text & (places <= prompt + k))[:, None, None]
         longer = []
@@ -146,10 +159,21 @@ def _sample(parameters, key, prompts, shape):
             kept = tuple(jax.lax.dynamic_update_slice_in_dim(old, one, prompt + k, 1) for old, one in zip((keys, values), new))
             longer.append(kept)
             x = _attend(block, x, place, *kept, visible)
-        return (longer, x[:, 0], over | (tokens == end), key), tokens
+        return (longer, x[:, 0], over | (tokens == end), key), (tokens, entropies)
+
+    tokens, entropies = jnp.zeros((answer, len(prompts)), jnp.int32), jnp.zeros((answer, len(prompts)))
+
+    def go_on(progress):
+        return (progress[0] < answer) & ~progress[1][2].all()
+
+    def write(progress):
+        k, state, tokens, entropies = progress
+        state, (new, entropy) = step(state, k)
+        return k + 1, state, tokens.at[k].set(new), entropies.at[k].set(entropy)
 
     state = (memory, x[:, -1], jnp.zeros(len(prompts), bool), key)
-    return jax.lax.scan(step, state, jnp.arange(answer))[1].T
+    _, _, tokens, entropies = jax.lax.while_loop(go_on, write, (0, state, tokens, entropies))
+    return tokens.T, entropies.T
 
 
 def _loss(parameters, batch):

@@ -10,31 +10,47 @@ export interface CurvePoint {
   seed: number
   step: number
   rollouts: number
+  /** Generated in training so far; curves of 2026-11-26 have none. */
+  tokens?: number
   /** The share of held-out answers that hardened scoring accepts, and the share that the library's scoring pays. */
   accuracy: number
   paid: number
   right_by_task: Record<string, number>
 }
 
+/** Shares of right answers to which rollouts and tokens are counted: the same for all arms and experiments. */
+const GOALS = [0.1, 0.23, 0.35]
+/** Of these, the one for tokens and for the ratio. */
+const MAIN_GOAL = 0.23
+
 /**
- * A table in Markdown: an arm in each row. The accuracy to which rollouts are counted lies halfway between the base model and the best
- * arm. A run that never reaches it counts with all its rollouts. The last column divides by the rollouts of the first arm; its interval
+ * A table in Markdown: an arm in each row. A goal is reached when the mean of a measurement and its two neighbors is at least that; a run
+ * that never reaches it counts with all its rollouts. The last column divides by the rollouts of the first arm; its interval
  * holds 90% of bootstrap samples of the seeds.
  */
 export function summarizeCurves(points: readonly CurvePoint[]): string {
-  const goal = getHalfway(points)
-  const arms = Map.groupBy(points, ({ arm }) => arm)
-  const curves = [...arms.values()].map((ofArm) => [...Map.groupBy(ofArm, ({ seed }) => seed).values()])
-  const spent = curves.map((ofArm) => ofArm.map((curve) => getRolloutsTo(goal, curve)))
-  const rows = [...arms.keys()].map((arm, k) => {
-    const ends = (curves[k] ?? []).flatMap((curve) => curve.slice(-1))
+  const arms = [...Map.groupBy(points, ({ arm }) => arm)].map(([arm, ofArm]) => ({
+    arm,
+    curves: [...Map.groupBy(ofArm, ({ seed }) => seed).values()],
+  }))
+  const spent = arms.map(({ curves }) => curves.map((curve) => findGoal(MAIN_GOAL, curve).rollouts))
+  const rows = arms.map(({ arm, curves }, k) => {
+    const ends = curves.flatMap((curve) => curve.slice(-1))
     const excess = ends.map(({ accuracy, paid }) => paid - accuracy)
-    const mean = (curves[k] ?? []).map((curve) => getMean(curve.slice(1).map(({ accuracy }) => accuracy)))
+    const areas = curves.map((curve) => getMean(curve.slice(1).map(({ accuracy }) => accuracy)))
     const right = ends.map(({ accuracy }) => accuracy)
-    const reached = (curves[k] ?? []).filter((curve) => curve.some(({ accuracy }) => accuracy >= goal)).length
-    const rollouts = `${formatMean(spent[k] ?? [], 0)} (${reached} of ${ends.length})`
+    const rollouts = GOALS.map((goal) => {
+      const found = curves.map((curve) => findGoal(goal, curve))
+      const reached = found.filter(({ isReached }) => isReached).length
+      return `${formatMean(
+        found.map((at) => at.rollouts),
+        0,
+      )} (${reached} of ${ends.length})`
+    })
+    const tokens = curves.map((curve) => findGoal(MAIN_GOAL, curve).tokens)
     const ratio = k === 0 ? '1' : formatRatio(spent[k] ?? [], spent[0] ?? [])
-    return [arm, ends.length, formatMean(right), formatMean(mean), getMean(excess).toFixed(3), rollouts, ratio]
+    const means = [right, areas].map((values) => formatMean(values))
+    return [arm, ends.length, ...means, getMean(excess).toFixed(3), ...rollouts, formatMean(tokens, 0), ratio]
   })
   const head = [
     'arm',
@@ -42,25 +58,21 @@ export function summarizeCurves(points: readonly CurvePoint[]): string {
     'right at the end',
     'right, mean',
     'paid, not right',
-    `rollouts to ${goal.toFixed(2)}`,
+    ...GOALS.map((goal) => `rollouts to ${goal}`),
+    `tokens to ${MAIN_GOAL}`,
     'ratio',
   ]
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
-function getHalfway(points: readonly CurvePoint[]): number {
-  const lastStep = Math.max(...points.map(({ step }) => step))
-  const ends = Map.groupBy(
-    points.filter(({ step }) => step === lastStep),
-    ({ arm }) => arm,
-  )
-  const best = Math.max(...[...ends.values()].map((ofArm) => getMean(ofArm.map(({ accuracy }) => accuracy))))
-  return (getMean(points.filter(({ step }) => step === 0).map(({ accuracy }) => accuracy)) + best) / 2
-}
-
-/** At the first measurement that reaches the goal, else at the last one. */
-function getRolloutsTo(goal: number, curve: readonly CurvePoint[]): number {
-  return (curve.find(({ accuracy }) => accuracy >= goal) ?? curve.at(-1))?.rollouts ?? Number.NaN
+/** What a run had spent when it reached the goal, or in all. */
+function findGoal(goal: number, curve: readonly CurvePoint[]) {
+  const at = curve.find((_, k) => {
+    const three = curve.slice(k - 1, k + 2)
+    return k > 0 && three.length === 3 && getMean(three.map(({ accuracy }) => accuracy)) >= goal
+  })
+  const { rollouts, tokens } = at ?? curve.at(-1) ?? { rollouts: Number.NaN }
+  return { rollouts, tokens: tokens ?? Number.NaN, isReached: at !== undefined }
 }
 
 function formatRatio(values: readonly number[], others: readonly number[]): string {

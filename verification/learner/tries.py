@@ -1,7 +1,7 @@
 """What several tries and feedback change: a small transformer trained by GRPO with one try at each question, or with two and feedback of a level.
 
-    python tries.py base FOLDER SIZE URL
-    python tries.py train FOLDER SIZE URL STEPS SEED ARM
+    python tries.py base FOLDER SIZE URL BASE
+    python tries.py train FOLDER SIZE URL STEPS SEED BASE ARM
 
 `base` goes on from the base model of learner.py, which it trains if there is none. It trains that model on second tries too: after its
 own wrong answer and the server's feedback of a random level, the right answer. The last steps are on answers with noise. `train` prints
@@ -95,12 +95,12 @@ class TriesLearner(Learner):
         rollouts = [{"recipe": item[0], "turns": texts} for item, texts in zip(items, spoken)]
         return turns, self.judge.judge(rollouts, scoring="hardened", extraction="bare", try_discount=DISCOUNT)
 
-    def create_base(self):
+    def create_base(self, number):
         rng, rows = random.Random(1), numpy.random.default_rng(1)
-        if not (self.folder / "tasks.json").exists():
-            super().create_base()
+        if not (self.folder / f"base-{number}.npz").exists():
+            super().create_base(number)
         model = super().create_model(1)
-        model.load(self.folder / "base.npz")
+        model.load(self.folder / f"base-{number}.npz")
         tokens = model.parameters["tokens"]
         new = rows.normal(0, 0.1 * tokens.shape[1] ** -0.5, (MOST_WORDS, tokens.shape[1]))  # so small that no answer has them
         model.parameters["tokens"] = numpy.concatenate([tokens, new.astype(numpy.float32)])
@@ -119,7 +119,7 @@ class TriesLearner(Learner):
         answers = numpy.concatenate([answers, answers[kept]])
         self.teach(model, rows, prompts, answers, STEPS, BASE_RATE)
         self.teach(model, rows, prompts, answers, NOISY_STEPS, NOISY_RATE, noisy=True)
-        model.save(self.folder / "tries.npz")
+        model.save(self.folder / f"tries-{number}.npz")
         (self.folder / "words.json").write_text(json.dumps(self.words, indent=1))
 
     def teach(self, model, rng, prompts, answers, steps, rate, noisy=False):
@@ -133,10 +133,10 @@ class TriesLearner(Learner):
             if step % REPORT_EVERY == 0:
                 report(f"base model: step {step} of {steps}, {'noisy' if noisy else 'right'} answers")
 
-    def train(self, steps, seed, name):
+    def train(self, steps, seed, base, name):
         tries, level = ARMS[name]
         held_out, rng, model, generated = self.draw_held_out(), random.Random(seed), self.create_model(seed), 0
-        model.load(self.folder / "tries.npz")
+        model.load(self.folder / f"tries-{base}.npz")
         for step in range(steps + 1):
             if step % MEASURE_EVERY == 0:
                 row = {"arm": name, "seed": seed, "step": step, "rollouts": step * GROUPS * GROUP_SIZE, "tokens": generated}

@@ -31,7 +31,7 @@ from typing import (
 from ._codec import _chunks, _given, _once_key, _path, _with_arrays
 from ._env import environment_url
 from ._errors import NotReady, Problem, ReasoningGymError
-from ._frames import to_dataset, to_frame
+from ._frames import mean_and_error, to_dataset, to_frame
 from ._metrics_log import MetricsLog, Sink
 from ._models import Batch, Collection, Eval, Group, Item, Message, PostedGroup, Rollout, Scores, Verdict
 from ._progress import Progress
@@ -485,6 +485,26 @@ class Client:
             if cursor is None:
                 return
 
+    def average_runs(
+        self, runs: Sequence[str], metric: str = "reward/mean", *, task: Optional[str] = None
+    ) -> List[Dict[str, Any]]:
+        """Returns the mean of a metric over several runs, such as the seeds of an experiment: a row for each step.
+
+        A row has `step`, `mean`, its standard error `stderr` (None for a single run), and the number of `runs` with the step.
+
+        Args:
+            runs: Names of the runs.
+            metric: Name of the metric, as in `Run.metrics`.
+            task: Takes the metric of this task.
+        """
+        values: Dict[int, List[float]] = {}
+        for name in runs:
+            query = {"by": "task" if task else None}
+            for row in self._wire.call("GET", _path("runs", name, "metrics"), query=query).lines():
+                if row.get("task") == task and metric in row and "step" in row:
+                    values.setdefault(row["step"], []).append(row[metric])
+        return [{"step": step, **mean_and_error(at)} for step, at in sorted(values.items())]
+
     def eval_frame(self, eval_id: str, **query: Any) -> Any:
         """Returns the samples of an eval as a pandas.DataFrame, one row per sample. See `eval_samples` for the filters."""
         rows = list(self.eval_samples(eval_id, **query))
@@ -799,13 +819,19 @@ class Run:
         return self._wire.call("GET", path, query={"task": task}, headers=self._meant()).json()["points"]
 
     def metrics(
-        self, *, first: Optional[int] = None, last: Optional[int] = None, points: Optional[int] = None
+        self,
+        *,
+        first: Optional[int] = None,
+        last: Optional[int] = None,
+        points: Optional[int] = None,
+        by: Optional[str] = None,
     ) -> List[Dict[str, Any]]:
         """Returns the metrics of each step from `first` to `last`, each as a flat dict that you can pass to a logger.
 
-        With `points`, steps are merged into at most this many rows of the whole run, without the metrics of each task.
+        With `points`, steps are merged into at most this many rows of the whole run, without the metrics of each task. With
+        `by="task"`, each row is of one `task`, with the number of groups and the 95% interval of the mean reward.
         """
-        query = {"from": first, "to": last, "points": points}
+        query = {"from": first, "to": last, "points": points, "by": by}
         answer = self._wire.call("GET", _path("runs", self.name, "metrics"), query=query, headers=self._meant())
         return answer.lines()
 
@@ -822,10 +848,15 @@ class Run:
         return MetricsLog(self, sink, every_s)
 
     def metrics_frame(
-        self, *, first: Optional[int] = None, last: Optional[int] = None, points: Optional[int] = None
+        self,
+        *,
+        first: Optional[int] = None,
+        last: Optional[int] = None,
+        points: Optional[int] = None,
+        by: Optional[str] = None,
     ) -> Any:
         """Returns the metrics as a pandas.DataFrame, one row per step, one column per metric. See `metrics` for the arguments."""
-        rows = self.metrics(first=first, last=last, points=points)
+        rows = self.metrics(first=first, last=last, points=points, by=by)
         return to_frame(rows, "step")
 
     def flow(self) -> Flow:

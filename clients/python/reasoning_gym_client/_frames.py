@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Optional, Sequence
+from statistics import mean, stdev
+from typing import Any, Dict, Mapping, Optional, Sequence
 
 
 def to_frame(rows: Sequence[Mapping[str, Any]], index: Optional[str] = None) -> Any:
@@ -22,3 +23,9 @@ def to_dataset(rows: Sequence[Mapping[str, Any]]) -> Any:
     except ImportError as error:
         raise ImportError("data sets need the package datasets: pip install 'reasoning-gym-client[datasets]'") from error
     return datasets.Dataset.from_list(rows)
+
+
+def mean_and_error(values: Sequence[float]) -> Dict[str, Any]:
+    """The mean of the values of `runs`, and its standard error."""
+    error = stdev(values) / len(values) ** 0.5 if len(values) > 1 else None
+    return {"mean": mean(values), "stderr": error, "runs": len(values)}

@@ -1009,8 +1009,9 @@ class RescoreSettings(TypedDict):
 
     advantage: NotRequired[Union[Literal['mean', 'mean_std', 'leave_one_out', 'none'], None]]
     """How advantages are computed from the rewards of a group. `mean`: reward minus mean; `mean_std`: reward minus
-    mean, divided by the standard deviation; `leave_one_out`: reward minus the mean of the others; `none`: the
-    reward. A group posted with one rollout gets its reward; in a larger group, a single rollout that counts gets 0."""
+    mean, divided by the sample standard deviation + 0.0001; `leave_one_out`: reward minus the mean of the others;
+    `none`: the reward. A group posted with one rollout gets its reward; in a larger group, a single rollout that
+    counts gets 0."""
 
     signal_on: NotRequired[Union[Literal['reward', 'score'], None]]
     """Values that must differ within a group for it to carry signal: `reward`, after penalties, or `score`, before
@@ -1620,8 +1621,9 @@ class SettingsChange(TypedDict):
 
     advantage: NotRequired[Union[Literal['mean', 'mean_std', 'leave_one_out', 'none'], None]]
     """How advantages are computed from the rewards of a group. `mean`: reward minus mean; `mean_std`: reward minus
-    mean, divided by the standard deviation; `leave_one_out`: reward minus the mean of the others; `none`: the
-    reward. A group posted with one rollout gets its reward; in a larger group, a single rollout that counts gets 0."""
+    mean, divided by the sample standard deviation + 0.0001; `leave_one_out`: reward minus the mean of the others;
+    `none`: the reward. A group posted with one rollout gets its reward; in a larger group, a single rollout that
+    counts gets 0."""
 
     drop_equal_scores: NotRequired[Union[bool, None]]
     """If true, groups without training signal are counted but not buffered. If false, they are buffered too."""

@@ -230,7 +230,7 @@ export const EvalInput = z
       .boolean()
       .default(false)
       .describe(
-        'If true, the eval has a twin of each item of the frozen suite: the same task and config, with a seed that is drawn now. `twin` of the result compares both, which tells memory from skill.',
+        'If true, the eval has a twin of each item of the frozen suite: the same task and config, with a seed that is drawn now. `twin` of the result compares both, which tells memory from skill. The first half of the samples, by the number in `sample_id`, belongs to the suite, the second half, in the same order, to the twins. Of a model that knows 15% of the items by heart, 20 items with four samples show it in 7% of evals, 100 with one in 16%, and 250 with four in 60%.',
       ),
     samples_per_item: z.int().min(1).max(256).default(1).describe('Number of completions per item.'),
     ...GenerationParamFields,

@@ -204,7 +204,7 @@ export const RunSettings = z
       .enum(['mean', 'mean_std', 'leave_one_out', 'none'])
       .default('mean')
       .describe(
-        'How advantages are computed from the rewards of a group. `mean`: reward minus mean; `mean_std`: reward minus mean, divided by the standard deviation; `leave_one_out`: reward minus the mean of the others; `none`: the reward. A group posted with one rollout gets its reward; in a larger group, a single rollout that counts gets 0.',
+        'How advantages are computed from the rewards of a group. `mean`: reward minus mean; `mean_std`: reward minus mean, divided by the sample standard deviation + 0.0001; `leave_one_out`: reward minus the mean of the others; `none`: the reward. A group posted with one rollout gets its reward; in a larger group, a single rollout that counts gets 0.',
       ),
     drop_equal_scores: Flag.default(true).describe(
       'If true, groups without training signal are counted but not buffered. If false, they are buffered too.',

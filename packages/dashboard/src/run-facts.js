@@ -101,6 +101,35 @@ export function alignSteps(runs, getValue) {
   return { x, values: maps.map((map) => x.map((step) => map.get(step) ?? null)) }
 }
 
+/** Lists of runs whose settings differ in the seed only. Runs of the same seed, such as forks, stay alone. */
+export function groupBySeed(runs) {
+  const groups = Map.groupBy(runs, ({ run }) => JSON.stringify({ ...run.settings, seed: null }))
+  return [...groups.values()].flatMap((group) => {
+    const seeds = new Set(group.map(({ run }) => run.settings.seed))
+    return seeds.size === group.length ? [group] : group.map((run) => [run])
+  })
+}
+
+/** The mean of several lines where all have a value, and a band of one standard error on each side. */
+export function averageLines(lines) {
+  const columns = (lines[0] ?? []).map((_, k) => lines.map((line) => line[k]))
+  const estimates = columns.map((values) => {
+    if (!values.every(isNumber)) return [null, null]
+    const center = mean(values)
+    const squares = values.reduce((sum, value) => sum + (value - center) ** 2, 0)
+    return [center, Math.sqrt(squares / (values.length - 1) / values.length)]
+  })
+  const at = (errors) => estimates.map(([center, error]) => (center === null ? null : center + errors * error))
+  return { values: at(0), band: { low: at(-1), high: at(1) } }
+}
+
+/** Names runs by what their names begin with. */
+export function nameSeeds(names) {
+  const [first] = names
+  const length = [...first].findIndex((letter, k) => names.some((name) => name[k] !== letter))
+  return `${first.slice(0, length).replace(/[-_.]*(s|seed)?[-_.]*$/, '') || first}, ${names.length} seeds`
+}
+
 /** The share of rollouts with a format fault at a step; null if the step has no metrics of faults. */
 export function sumFaults(step) {
   const shares = Object.entries(step).filter(([key, value]) => key.startsWith('fault/') && isNumber(value))

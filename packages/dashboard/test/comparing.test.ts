@@ -191,3 +191,24 @@ it('tasks that one run lacks have no difference', () => {
     { task: 'b', values: [null, 1], difference: null },
   ])
 })
+
+it('runs that differ in the seed only are one line with a band, where all of them have a value', () => {
+  const { groupBySeed, averageLines, nameSeeds } = runComparison
+  const run = (name: string, settings: object) => ({ name, run: { settings } })
+  const seeds = [1, 2].map((seed) => run(`a-${seed}`, { group_size: 8, seed }))
+  const other = run('b', { group_size: 4, seed: 1 })
+  const fork = run('a-fork', { group_size: 8, seed: 1 })
+  expect(groupBySeed([...seeds, other])).toEqual([seeds, [other]])
+  expect(groupBySeed([...seeds, fork])).toHaveLength(3)
+  expect(nameSeeds(['clean-seed-1', 'clean-seed-2'])).toBe('clean, 2 seeds')
+  expect(nameSeeds(['x', 'y'])).toBe('x, 2 seeds')
+  expect(
+    averageLines([
+      [0.2, 0.4, 1],
+      [0.4, 0.4, null],
+    ]),
+  ).toEqual({
+    values: [expect.closeTo(0.3), 0.4, null],
+    band: { low: [expect.closeTo(0.2), 0.4, null], high: [expect.closeTo(0.4), 0.4, null] },
+  })
+})

@@ -117,6 +117,9 @@ export const evalFacts = (await import(join(FOLDER, 'eval-facts.js'))) as {
 export const runComparison = (await import(join(FOLDER, 'run-facts.js'))) as {
   parseRunNames(text: string, most: number): string[]
   alignSteps(runs: (object[] | undefined)[], getValue: (point: never) => unknown): { x: number[]; values: unknown[][] }
+  groupBySeed(runs: object[]): object[][]
+  averageLines(lines: (number | null)[][]): object
+  nameSeeds(names: string[]): string
   sumFaults(step: object): number | null
   summarizeLatest(rows: object[]): object | undefined
   listDifficulties(points: object[]): { step: number; difficulty: number }[]

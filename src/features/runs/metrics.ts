@@ -13,7 +13,7 @@ import {
   REWARD_BINS,
   type StatisticSums,
 } from '../../grading/group-statistics.ts'
-import { meanOfSum } from '../../grading/statistics.ts'
+import { meanOfSum, populationStdOfSums, studentT95 } from '../../grading/statistics.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { type AllRunKeys, createRunKeys } from './records.ts'
 import type { Runs } from './runs.ts'
@@ -54,6 +54,14 @@ export class RunMetrics {
       if (isMerged) delete sums.families[GROUP_SUMS.task_scored.prefix] // a hundred more columns
       return computeStepMetrics(describePlace(row, isMerged), sums)
     })
+  }
+
+  /** Opens a stream of flat metrics of each task in each row, with the names of those of the run. Throws like `openRows`. */
+  async openTaskRows(name: string, range: MetricRange, condition?: RunCondition): Promise<AsyncIterable<object>> {
+    const rows = await this.#open(name, range, condition)
+    return (async function* () {
+      for await (const row of rows) yield* listTaskMetrics(describePlace(row, range.points !== undefined), row.sums)
+    })()
   }
 
   /** Opens a stream of the distributions of rewards and lengths. Throws like `openRows`. */
@@ -129,6 +137,27 @@ function computeTaskMetric(metric: TaskMetric, sums: StatisticSums): Map<string,
     if (mean !== null) values.set(task, Math.round(mean * 1e4) / 1e4)
   }
   return values
+}
+
+/** The interval takes the means of groups for independent, not their rollouts. Without a spread between groups it is unknown. */
+function* listTaskMetrics(place: Record<string, number>, sums: StatisticSums): Generator<object> {
+  for (const [task, groups] of listSums('task_groups', sums).toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    const sumOf = (prefix: string) => sums[prefix + task] ?? 0
+    const rollouts = sumOf('task_scored:')
+    const reward = sumOf('task_reward:') / rollouts
+    const metrics = new FlatMetrics({ groups, rollouts, 'reward/mean': reward })
+    const spread = populationStdOfSums(sumOf('task_reward:'), sumOf('task_reward_squares:'), rollouts) ?? 0
+    if (groups > 1 && spread > 1e-6) {
+      const half = (studentT95(groups - 1) * spread) / Math.sqrt(groups - 1)
+      metrics.set('reward/low', reward - half)
+      metrics.set('reward/high', reward + half)
+    }
+    metrics.set('score/mean', meanOfSum(sumOf('task_score:'), rollouts))
+    metrics.set('score/frac_correct', meanOfSum(sumOf('task_correct:'), rollouts))
+    metrics.set('difficulty/mean', meanOfSum(sumOf('task_difficulty:'), sumOf('task_difficulty_count:')))
+    metrics.set('length/mean', meanOfSum(sumOf('task_length:'), sumOf('task_length_count:')))
+    yield { ...place, task, ...metrics.values }
+  }
 }
 
 /** Counts by the number of their bin, without the empty bins at the end. */

@@ -18,10 +18,13 @@ import {
 import { DataTable } from '../parts/table.js'
 import {
   alignSteps,
+  averageLines,
   compareSettings,
   compareTasks,
   getMean,
+  groupBySeed,
   listDifficulties,
+  nameSeeds,
   omitIgnoredSettings,
   parseRunNames,
   sumFaults,
@@ -29,8 +32,8 @@ import {
 } from '../run-facts.js'
 import { sortRows } from '../sorting.js'
 
-/** Each run has a color of its own. */
-export const MAX_COMPARED_RUNS = 5
+/** Five have a color of their own; more are for runs of several seeds, which share one. */
+export const MAX_COMPARED_RUNS = 15
 const RELOAD_MS = 10_000
 const TASK_FIGURES = {
   mean_score: 'Mean score, whole run',
@@ -59,9 +62,10 @@ export function CompareRunsPage() {
     load,
     everyMs: RELOAD_MS,
   })
-  const found = useMemo(() => (value ?? []).filter(({ run }) => run), [value])
+  const [by, setBy] = useQueryField('by')
+  const { found, groups, hasSeeds } = useMemo(() => arrangeRuns(value ?? [], by), [value, by])
   return html`
-    <${PageHeader} title=${`Comparison of ${pluralize(wanted.length, 'run')}`} about="Metrics by training step, settings and tasks. Each run keeps its color on this page.">
+    <${PageHeader} title=${`Comparison of ${pluralize(wanted.length, 'run')}`} about="Metrics by training step, settings and tasks. Each run keeps its color on this page. Runs whose settings differ in the seed only share one: their line is the mean, and the band one standard error on each side.">
       <a class="end" href="#/runs">All runs</a>
     <//>
     ${wanted.length === 0 && html`<${Panel}><${EmptyState}>Select runs in the <a href="#/runs">list of runs</a> to compare them.<//><//>`}
@@ -71,13 +75,24 @@ export function CompareRunsPage() {
     ${
       found.length > 0 &&
       html`
+      ${hasSeeds && html`<div class="filters"><${SegmentedControl} label="Lines" value=${by} onChange=${setBy} options=${{ '': 'Mean of seeds', run: 'Each run' }} /></div>`}
       <${Panel} title="The runs"><${DataTable} label="The runs" rows=${found} columns=${RUN_COLUMNS} /><//>
-      <${Metrics} runs=${found} />
+      <${Metrics} runs=${found} groups=${groups} />
       <${Settings} runs=${found} />
       <${Tasks} runs=${found} />
     `
     }
   `
+}
+
+/** `groups`: lists of the places of runs that share a line and its color. */
+function arrangeRuns(loaded, by) {
+  const found = loaded.filter(({ run }) => run)
+  const seeds = groupBySeed(found)
+  const lists = by === 'run' ? found.map((run) => [run]) : seeds
+  const groups = lists.map((list) => list.map((run) => found.indexOf(run)))
+  const colored = found.map((run, k) => ({ ...run, color: groups.findIndex((group) => group.includes(k)) }))
+  return { found: colored, groups, hasSeeds: seeds.length < found.length }
 }
 
 /** Loads what is compared of one run. A run that cannot be loaded leaves the others as they are. */
@@ -125,19 +140,19 @@ function drawOrigin({ forked_from: origin }) {
   return origin.step === null ? origin.run : `${origin.run}, step ${formatCount(origin.step)}`
 }
 
-function drawName({ name }, k) {
-  return html`<${Swatch} k=${k} /><a href=${`#/runs/${encodeURIComponent(name)}`}>${name}</a>`
+function drawName({ name, color }) {
+  return html`<${Swatch} k=${color} /><a href=${`#/runs/${encodeURIComponent(name)}`}>${name}</a>`
 }
 
 /** The color of a run. */
 function Swatch({ k }) {
-  return html`<i class="swatch" style=${{ background: `var(--series-${k + 1})` }}></i>`
+  return html`<i class="swatch" style=${{ background: `var(--series-${(k % 5) + 1})` }}></i>`
 }
 
-function Metrics({ runs }) {
+function Metrics({ runs, groups }) {
   const tools = useChartTools('runs', { subject: runs.map(({ name }) => name).join(' and ') })
   const marks = useMemo(() => listForkMarks(runs), [runs])
-  const charts = useMemo(() => buildCharts(runs), [runs])
+  const charts = useMemo(() => buildCharts(runs, groups), [runs, groups])
   const { x } = alignSteps(
     runs.flatMap(({ steps, difficulties }) => [steps, difficulties]),
     () => null,
@@ -145,9 +160,13 @@ function Metrics({ runs }) {
   const columns = [
     { name: 'step', values: x },
     ...charts.flatMap((chart) =>
-      chart.series.map(({ name, values }) => {
-        const at = new Map(chart.x.map((step, k) => [step, values[k]]))
-        return { name: `${chart.title}, ${name}`, values: x.map((step) => at.get(step) ?? null) }
+      chart.series.flatMap(({ name, values, band }) => {
+        const places = new Map(chart.x.map((step, k) => [step, k]))
+        const lines = Object.entries({ '': values, ...(band && { ', low': band.low, ', high': band.high }) })
+        return lines.map(([edge, line]) => ({
+          name: `${chart.title}, ${name}${edge}`,
+          values: x.map((step) => line[places.get(step) ?? -1] ?? null),
+        }))
       }),
     ),
   ]
@@ -166,7 +185,7 @@ function listForkMarks(runs) {
 }
 
 /** Each chart shows one metric of all runs. A run without the metric keeps its place in the legend, so that colors stay. */
-function buildCharts(runs) {
+function buildCharts(runs, groups) {
   const difficulty = {
     title: 'Mean difficulty',
     getValue: (point) => point.difficulty,
@@ -176,7 +195,13 @@ function buildCharts(runs) {
   const charts = [...CHARTS, difficulty].map(({ title, getValue, format = formatDecimal, range }) => {
     const points = runs.map((run) => (title === difficulty.title ? run.difficulties : run.steps))
     const { x, values } = alignSteps(points, getValue)
-    return { title, x, format, range, series: runs.map(({ name }, k) => ({ name, values: values[k], color: k })) }
+    const series = groups.map((places, color) => {
+      const [names, lines] = [places.map((k) => runs[k].name), places.map((k) => values[k])]
+      return places.length === 1
+        ? { name: names[0], values: lines[0], color }
+        : { name: nameSeeds(names), ...averageLines(lines), color }
+    })
+    return { title, x, format, range, series }
   })
   const hasData = ({ series }) => series.some(({ values }) => values.some((value) => value !== null))
   return charts.filter((chart, k) => k === 0 || hasData(chart))
@@ -221,8 +246,8 @@ function Tasks({ runs }) {
   ])
   const tasks = runs.map(({ run }) => run.tasks)
   const rows = sortRows(compareTasks(tasks, field), sortColumns, order)
-  const drawRun = ({ name }, k) => [
-    html`<${Swatch} k=${k} />${name}`,
+  const drawRun = ({ name, color }, k) => [
+    html`<${Swatch} k=${color} />${name}`,
     ({ values }) => formatDecimal(values[k], 3),
     'num',
     { name: `run${k}` },

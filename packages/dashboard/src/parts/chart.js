@@ -17,7 +17,7 @@ const MAX_LISTED_MARKS = 12
 const LEVELS = { '': 0, light: 0.6, medium: 0.9, strong: 0.98 }
 
 /**
- * `series`: [{ name, values, dashed? }], values as long as `x`; null is a gap. `time`: x is in seconds since 1970.
+ * `series`: [{ name, values, dashed?, band? }], values as long as `x`; null is a gap. `time`: x is in seconds since 1970.
  * `range`: minimum [low, high] of the y axis. `xName`: the name of the x unit. `band`: { name, low, high }, an area
  * behind the lines. `marks`: [{ at, text }], numbered vertical lines at places of x, which a `MarkList` explains. `help`: what the chart
  * shows, in a sentence. `tools`: of its group, from `useChartTools`.
@@ -74,7 +74,7 @@ function prepareSeries(series, weight) {
   if (weight === 0) return colored
   return [
     ...colored.map((one) => ({ ...one, faint: true })),
-    ...colored.map((one) => ({ ...one, values: smooth(one.values, weight) })),
+    ...colored.map((one) => ({ ...one, values: smooth(one.values, weight), band: undefined })),
   ]
 }
 

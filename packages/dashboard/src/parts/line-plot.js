@@ -30,7 +30,7 @@ function resolveColors(element) {
 }
 
 /**
- * `series`: [{ name, values, color, dashed?, faint? }], `color` counts from 0. `zoom`: [from, to] of x, or undefined for all.
+ * `series`: [{ name, values, color, dashed?, faint?, band? }], `color` counts from 0, `band` is { low, high }. `zoom`: [from, to] of x, or undefined for all.
  * `sync`: the key of the group that shares its crosshair. `onCursor` receives the index at the crosshair or null. `marks`:
  * [{ at }], places on x of vertical lines, which are numbered from 1.
  */
@@ -58,7 +58,9 @@ export function LinePlot({
   latest.current = { zoom, onZoom, onCursor, marks }
   const many = x.length > 1 && x.at(-1) > x[0]
   const shape = [
-    ...series.map(({ name, color, dashed, faint }) => [name, color, dashed, faint].join()),
+    ...series.map(({ name, color, dashed, faint, band: own }) =>
+      [name, color, dashed, faint, own !== undefined].join(),
+    ),
     band?.name,
     time,
     height,
@@ -112,16 +114,25 @@ function useInSight(box) {
   return state
 }
 
+/** The areas behind the lines: that of the chart, and those of its series. */
+function listBands(series, band) {
+  const own = series.filter((one) => one.band).map((one) => ({ ...one.band, of: one }))
+  return band ? [band, ...own] : own
+}
+
 function toPlotData(x, series, band, log) {
-  const lines = [...series.map(({ values }) => values), ...(band ? [band.low, band.high] : [])]
+  const edges = listBands(series, band).flatMap(({ low, high }) => [low, high])
+  const lines = [...series.map(({ values }) => values), ...edges]
   return [x, ...lines.map((values) => values.map((value) => (log && !(value > 0) ? null : (value ?? null))))]
 }
 
+/** @returns {any} the options of uPlot */
 function buildPlotOptions({ box, width, height, series, band, time, range, format, log, sync, latest }) {
   const colors = resolveColors(box)
   const font = `11px ${getCssVariable('--sans')}`
   const axis = { stroke: colors.soft, font, ticks: { show: false }, grid: { stroke: colors.line, width: 1 } }
   const colorOf = ({ color, faint }) => withAlpha(colors.series[color % colors.series.length], faint)
+  const bands = listBands(series, band)
   return {
     width,
     height,
@@ -159,9 +170,12 @@ function buildPlotOptions({ box, width, height, series, band, time, range, forma
         spanGaps: true,
         points: { show: isSinglePoint, size: 5 },
       })),
-      ...(band ? [BAND_EDGE, BAND_EDGE] : []),
+      ...bands.flatMap(() => [BAND_EDGE, BAND_EDGE]),
     ],
-    ...(band && { bands: [{ series: [series.length + 2, series.length + 1], fill: colors.band }] }),
+    bands: bands.map(({ of }, k) => ({
+      series: [series.length + 2 * k + 2, series.length + 2 * k + 1],
+      fill: of ? colorOf({ ...of, faint: true }) : colors.band,
+    })),
     hooks: {
       drawAxes: [(plot) => drawMarks(plot, latest.current.marks, colors.soft)],
       setCursor: [({ cursor }) => latest.current.onCursor?.(cursor.idx ?? null)],

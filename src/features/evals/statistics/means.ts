@@ -4,7 +4,7 @@
  * Wilson's (1927), which stay within [0, 1] and do not shrink to a point when all scores are equal.
  */
 
-import { computeLift, meanOrNull } from '../../../grading/statistics.ts'
+import { computeLift, meanOrNull, studentT95, Z_95 } from '../../../grading/statistics.ts'
 
 /** The scores of an item's samples, each in [0, 1]. */
 type ItemScores = readonly number[]
@@ -112,30 +112,10 @@ export function estimateLift(estimate: Estimate | null, floors: readonly number[
   }
 }
 
-/** 97.5% point of the normal distribution: the half width of a 95% interval in standard errors. */
-export const Z_95 = 1.959963984540054
 /** 95% point of the normal distribution: the half width of a 90% interval in standard errors. */
 export const Z_90 = 1.6448536269514722
 /** 80% point of the normal distribution: the power for which the smallest detectable difference is stated. */
 export const Z_POWER = 0.8416212335729143
-
-const T_95 = [12.706204736, 4.30265273, 3.182446305, 2.776445105]
-
-/**
- * Returns the 97.5% point of Student's t. From five degrees of freedom on, Fisher's expansion (1926) gives four digits;
- * below, they are rounded down.
- */
-export function studentT95(degreesOfFreedom: number): number {
-  const tabulated = T_95[Math.floor(degreesOfFreedom + 1e-9) - 1]
-  if (tabulated !== undefined) return tabulated
-  const z = Z_95
-  const v = degreesOfFreedom
-  const first = (z ** 3 + z) / (4 * v)
-  const second = (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * v ** 2)
-  const third = (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / (384 * v ** 3)
-  const fourth = (79 * z ** 9 + 776 * z ** 7 + 1482 * z ** 5 - 1920 * z ** 3 - 945 * z) / (92_160 * v ** 4)
-  return z + first + second + third + fourth
-}
 
 /** Returns the probability of a deviation of at least |z| standard errors in either direction. */
 export function twoSidedPValue(z: number): number {

@@ -3,8 +3,8 @@
  * are equal, each item's difference could equally have the other sign. The test needs no large sample and is valid even
  * if every item agrees. Multiple comparisons are corrected by Holm's method (1979).
  */
-import { meanOrNull } from '../../../grading/statistics.ts'
-import { studentT95, twoSidedPValue, Z_95, Z_POWER } from './means.ts'
+import { meanOrNull, studentT95, Z_95 } from '../../../grading/statistics.ts'
+import { twoSidedPValue, Z_POWER } from './means.ts'
 
 /**
  * Number of items below which no p and no interval are reported, because no outcome of a sign-flip test reaches p < 0.05

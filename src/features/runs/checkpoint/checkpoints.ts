@@ -220,6 +220,10 @@ const STEP_SUMS_BY_TASK = [
   'task_reward',
   'task_score',
   'task_correct',
+  'task_length_count',
+  'task_length',
+  'task_groups',
+  'task_reward_squares',
   'task_difficulty',
   'task_difficulty_count',
 ] as const

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { erfc, studentT95 } from '../../../../src/features/evals/statistics/means.ts'
+import { erfc } from '../../../../src/features/evals/statistics/means.ts'
+import { studentT95 } from '../../../../src/grading/statistics.ts'
 
 // Expected values: scipy 1.17.1.
 

@@ -63,6 +63,55 @@ describe('metrics', () => {
     expect(rows[0]).toHaveProperty(['pass_at/8'])
   })
 
+  it('by task have the mean of each step, with its interval over the groups, and its rung and lengths', async () => {
+    await world.call('PUT', '/runs/tabled', {
+      tasks: [{ task: 'gcd', difficulty: 0.5 }, 'leg_counting'],
+      min_trained_tokens: 0,
+      buffer: false,
+    })
+    const { body } = await world.call('POST', '/items', { run: 'tabled', count: 12, step: 0 }, { prefer: 'wait=60' })
+    const items: { id: string; task: string }[] = body.items
+    const post = async (item: { id: string } | undefined, right: number, wrong: number) => {
+      const { answer } = (await world.call('GET', `/items/${item?.id}?reveal=true`)).body
+      const rollouts = Array.from({ length: right + wrong }, (_, k) => ({
+        completion: k < right ? `<answer>${answer}</answer>` : '<answer>none</answer>',
+        length_tokens: 10 * k,
+      }))
+      await world.call('POST', '/rollouts', { run: 'tabled', item_id: item?.id, rollouts }, { prefer: 'wait=20' })
+    }
+    const gcd = items.filter(({ task }) => task === 'gcd')
+    for (const [k, right] of [0, 1, 2, 4].entries()) await post(gcd[k], right, 4 - right)
+    await post(
+      items.find(({ task }) => task === 'leg_counting'),
+      1,
+      1,
+    )
+    const [first, second, ...others] = await readRows('/runs/tabled/metrics?by=task')
+    expect(others).toEqual([])
+    const mean = 7 / 16
+    const half = 3.182446305 * (Math.sqrt([0, 0.25, 0.5, 1].reduce((sum, x) => sum + (x - mean) ** 2, 0) / 3) / 2)
+    expect(first).toEqual({
+      step: 0,
+      task: 'gcd',
+      groups: 4,
+      rollouts: 16,
+      'reward/mean': mean,
+      'reward/low': expect.closeTo(mean - half, 9),
+      'reward/high': expect.closeTo(mean + half, 9),
+      'score/mean': mean,
+      'score/frac_correct': mean,
+      'difficulty/mean': expect.closeTo(0.5, 1),
+      'length/mean': 15,
+    })
+    expect(second).toMatchObject({ task: 'leg_counting', groups: 1, rollouts: 2, 'reward/mean': 0.5 })
+    expect(second).not.toHaveProperty('reward/low') // a single group says nothing about others
+    const checkpoint = await world.call('GET', '/runs/tabled/checkpoint')
+    await world.call('PUT', '/runs/untabled/checkpoint', checkpoint.body)
+    expect(await readRows('/runs/untabled/metrics?by=task')).toEqual([first, second])
+    const merged = await readRows(`/runs/${RUN}/metrics?by=task&points=1`)
+    expect(merged.map(({ task, width }) => [task, width])).toEqual(TASKS.map((task) => [task, 128]))
+  })
+
   it('of a run without steps are over time, and stay with it in a checkpoint', async () => {
     await world.call('PUT', '/runs/timed', { tasks: ['gcd'] })
     const { body } = await world.call('POST', '/items', { run: 'timed', count: 10 })
