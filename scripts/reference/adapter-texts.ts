@@ -44,7 +44,11 @@ function readText(name: AdapterName): AdapterText {
     summary: field('summary'),
     paths: field('paths').split(', '),
     unscored: field('unscored'),
-    snippets: [...text.matchAll(SNIPPET)].map(([, title = '', language = '', code = '']) => ({ title, language, code })),
+    snippets: [...text.matchAll(SNIPPET)].map(([, title = '', language = '', code = '']) => ({
+      title,
+      language,
+      code,
+    })),
     body: text.slice(start.length).trim(),
     page: field('page') || 'own',
     families: field('families').split(', ').filter(Boolean),
