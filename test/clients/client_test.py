@@ -61,7 +61,6 @@ class Asking(unittest.TestCase):
         for dump in self.client.dumps(run=run.name):
             self.assertTrue(all(isinstance(group, dict) for group in self.client.dump(dump["name"])))
         self.assertIsInstance(self.client.failed_jobs(), list)
-        self.assertTrue(self.client.adapters())
         self.assertTrue(self.client.overview())
         self.assertEqual(self.client.suite("original")["name"], "original")
         eval_id = self.client.evaluate(lambda prompts: [WRONG for _ in prompts], {"tasks": ["gcd"], "n": 2})["id"]

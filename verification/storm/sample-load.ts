@@ -152,7 +152,7 @@ class SimulatedSampler {
     const { ledger } = this.#context
     const patience = new AbortController()
     const sentAt = new Date().toISOString()
-    const note = (outcome: unknown) => sample.calls.push(`${sentAt} to ${new Date().toISOString()} ${node}: ${outcome}`)
+    const note = (outcome: string) => sample.calls.push(`${sentAt} to ${new Date().toISOString()} ${node}: ${outcome}`)
     const isImpatient = this.#random.chance(0.3)
     const patienceMs = isImpatient ? this.#random.between(...CALL_TIMEOUT_RANGE_MS) : ROLLOUT_TIMEOUT_MS
     const timer = setTimeout(() => void giveUp(patience), patienceMs)
@@ -168,7 +168,7 @@ class SimulatedSampler {
       if (response.status === 200) return readReward(JSON.parse(text))
       if (response.status !== 503) ledger.addViolation(`${path}: ${response.status} ${text.slice(0, 300)}`)
     } catch (error) {
-      note(error instanceof Error ? `${error.message} ${String(error.cause)}` : error)
+      note(error instanceof Error ? `${error.message} ${String(error.cause)}` : String(error))
       if (patience.signal.aborted) sample.abandoned++
       else ledger.deaths.push({ node, at: Date.now() })
     } finally {

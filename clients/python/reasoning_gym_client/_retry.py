@@ -24,7 +24,7 @@ _ROUND_UP_S = 0.1  # the server waits whole seconds; rounding up by this much sa
 
 def _pause_s(failures: int, retry_after: Optional[float], random: Random) -> float:
     """Seconds until the next attempt: twice as long after each failure, and never before the time that the server names."""
-    pause = random.uniform(0.5, 1) * min(_PAUSE_MOST_S, _PAUSE_S * 2 ** min(failures, 10))
+    pause: float = random.uniform(0.5, 1) * min(_PAUSE_MOST_S, _PAUSE_S * 2 ** min(failures, 10))
     return max(pause, (retry_after or 0) + random.uniform(0, _PAUSE_S))
 
 

@@ -127,7 +127,7 @@ export function averageLines(lines) {
 export function nameSeeds(names) {
   const [first] = names
   const length = [...first].findIndex((letter, k) => names.some((name) => name[k] !== letter))
-  return `${first.slice(0, length).replace(/[-_.]*(s|seed)?[-_.]*$/, '') || first}, ${names.length} seeds`
+  return `${first.slice(0, length).replace(/([-_.]s(eed)?)?[-_.]?$/, '') || first}, ${names.length} seeds`
 }
 
 /** The share of rollouts with a format fault at a step; null if the step has no metrics of faults. */

@@ -55,7 +55,7 @@ describe('a JSON body', () => {
         .join()}]`
     expect(read(halves(499_998))).toHaveLength(2)
     expect(faultOf(halves(500_000))).toBe('invalid_json')
-    expect(() => read(halves(500_000))).toThrow('more than 1000000 arrays and objects')
+    expect(() => read(halves(500_000))).toThrow('more than the limit of 1000000 arrays and objects')
   })
 
   it.each([
