@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { decodeItemId, encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { chooseSweepAges } from '../../../src/features/adapters/open-groups/closed-groups.ts'
 import { createRecordedSample } from '../../../src/features/adapters/open-groups/group-assembler.ts'
 import {
   createOpenGroupKeys,
@@ -153,6 +154,19 @@ describe('a call', () => {
     await sweep()
     await send('deaths', 'third', { at: other })
     await groupsBecome('deaths', [['left before the end', 'sent again', 'third']])
+  })
+
+  it('whose process died with the whole server does not count before its retry could come', async () => {
+    await begin('restarted', { group_size: 1 })
+    await send('restarted', 'sent again', { answer: 'unknown' })
+    const yearMs = 365 * 24 * 3_600_000
+    expect(chooseSweepAges(59).abandonedMs).toBeGreaterThan(yearMs)
+    expect(chooseSweepAges(61).abandonedMs).toBe(60_000)
+    await other.features.adapters.openGroups.sweep(chooseSweepAges(59))
+    expect(await listGroups('restarted')).toEqual([])
+    await send('restarted', 'sent again', { at: other })
+    await sweep()
+    await groupsBecome('restarted', [['sent again']])
   })
 
   it('of a process that dies is not taken for the equal one that came to another process before', async () => {

@@ -133,6 +133,12 @@ export const sweepOpenGroupsSchedule: Schedule = { name: 'sweep-open-groups', ev
 
 /** Longer than any response takes after its samples are recorded, which is the last step before it is sent. */
 const ABANDONED_AFTER_MS = 60_000
+/** After a restart of the whole server, retries have a minute to come before a sample of the time before it counts. */
+export const chooseSweepAges = (uptimeS = process.uptime()): SweepAges => ({
+  abandonedMs: uptimeS * 1000 < ABANDONED_AFTER_MS ? Number.MAX_SAFE_INTEGER : ABANDONED_AFTER_MS,
+  leftMs: LEFT_AFTER_MS,
+})
+
 /** Age at which the sweep submits a closed group. The process that closes a group normally submits it at once. */
 const LEFT_AFTER_MS = 3000
 const MAX_GROUPS_PER_RUN = 1000
@@ -150,10 +156,7 @@ export interface SweepAges {
   leftMs: number
 }
 
-export async function sweepOpenGroups(
-  deps: SweepOpenGroupsDeps,
-  ages: SweepAges = { abandonedMs: ABANDONED_AFTER_MS, leftMs: LEFT_AFTER_MS },
-): Promise<void> {
+export async function sweepOpenGroups(deps: SweepOpenGroupsDeps, ages = chooseSweepAges()): Promise<void> {
   await sweepEach(deps.log, await deps.index.listToSweep(), async (name) => {
     const run = await deps.runs.get(name)
     if (run) await sweepRun(deps, run, ages)
