@@ -127,7 +127,7 @@ async function measureLargeRun({ url }: ChildServer): Promise<void> {
   await measure('checkpoint', () => call('GET', `${run}/checkpoint`, { timeoutMs: 300_000 }))
   await measure('run', () => call('GET', run))
   await measure('history', () => call('GET', `${run}/history`, { timeoutMs: 60_000 }))
-  await measure('metrics, 400 points', () => call('GET', `${run}/metrics?points=400`), { cpuLimitMs: 100 })
+  await measure('metrics, 400 points', () => call('GET', `${run}/metrics?points=400`), { cpuLimitMs: 300 })
   await measure('metrics of each step', () => call('GET', `${run}/metrics`, { timeoutMs: 60_000 }))
   await measure('groups', () => call('GET', `${run}/groups?limit=200`))
   await measure('deletion', async () => {

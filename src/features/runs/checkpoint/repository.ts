@@ -83,11 +83,14 @@ export class CheckpointRepository {
     const leases = snapshot.leases ?? (await this.#readLeases(keys, wasAssigned))
     const questions = await this.#readQuestions(keys, then ? wasIssued : (position) => position < opened)
     const readRows = async (rows: string[], key: string) => {
-      const now: StatisticSums[] = []
-      for await (const sums of readSums(this.#redis, key, rows)) now.push(sums)
+      const now: ReturnType<typeof pickSums>[] = []
+      for await (const sums of readSums(this.#redis, key, rows)) now.push(pickSums(sums)) // other calls come between the reads
       const changed = then && (await this.readStepState(run, then.step))?.rows // after the sums: also of what has just changed
       const before = changed?.[key.slice(key.lastIndexOf(':') + 1)]
-      return rows.map((row, k) => [Number(row), pickSums(before?.[row] ?? now[k] ?? {})] as const)
+      return rows.map((row, k) => {
+        const earlier = before?.[row]
+        return [Number(row), (earlier ? pickSums(earlier) : now[k]) ?? {}] as const
+      })
     }
     const blockSums = await readRows(snapshot.metricBlocks, keys.blockSums)
     const marks = await this.#readMarks(keys, then?.step)
