@@ -72,7 +72,7 @@ function App() {
           )}
         </nav>
         <div class="tools">
-          <a href="docs/">API</a>
+          <a href="docs">API</a>
           <${ColorSchemeButton} />
           <${KeyDialog} />
         </div>

@@ -10,8 +10,7 @@ import { buildApiDocument, buildTrainersDocument } from './documents.ts'
 import type { DocumentedRoute } from './operations.ts'
 
 const ICON = readFileSync(join(import.meta.dirname, '..', '..', '..', 'packages', 'dashboard', 'src', 'icon.svg'))
-/** An opened call fits on a phone. No response has links. */
-const NARROW_PAGE = '@media (max-width: 640px) { .swagger-ui .response-col_links { display: none } }'
+const readPageFile = (name: string) => readFileSync(join(import.meta.dirname, 'swagger-ui', name), 'utf8')
 
 export const openapi = fastifyPlugin(
   async (app) => {
@@ -46,7 +45,8 @@ async function addSwaggerUi(app: App): Promise<void> {
     theme: {
       title: 'reasoning-gym-server API',
       favicon: [{ filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: ICON }],
-      css: [{ filename: 'narrow.css', content: NARROW_PAGE }],
+      css: [{ filename: 'page.css', content: readPageFile('page.css') }],
+      js: [{ filename: 'page.js', content: readPageFile('page.js') }],
     },
     uiConfig: {
       urls: [
@@ -57,6 +57,7 @@ async function addSwaggerUi(app: App): Promise<void> {
       defaultModelsExpandDepth: 0,
       filter: true,
       tryItOutEnabled: true,
+      persistAuthorization: true, // for the session of the tab, see swagger-ui/page.js
       displayRequestDuration: true,
     },
   })
