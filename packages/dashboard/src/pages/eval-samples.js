@@ -99,7 +99,7 @@ function Row({ row: { sample, others }, base, isOpen }) {
       <span class="name">${task}</span>
       ${others.length > 0 && html`<span class="soft">× ${others.length + 1}</span>`}
       <${VerdictChips} verdict=${sample} />
-      ${answer !== null && answer !== undefined && html`<bdi><code>${answer.slice(0, 80)}</code></bdi>`}
+      ${answer !== null && answer !== undefined && html`<code><bdi>${answer.slice(0, 80)}</bdi></code>`}
     </a>
   </li>`
 }

@@ -95,7 +95,7 @@ function RolloutTable({ rows, place, addressAt, count }) {
   const answers = countAnswers(rows)
   const start = findFirstDifference(rows)
   const excerpt = (answer, length) =>
-    html`<bdi><code>${start > length / 2 ? `…${answer.slice(start - CONTEXT_CHARS, start - CONTEXT_CHARS + length)}` : answer.slice(0, length)}</code></bdi>`
+    html`<code><bdi>${start > length / 2 ? `…${answer.slice(start - CONTEXT_CHARS, start - CONTEXT_CHARS + length)}` : answer.slice(0, length)}</bdi></code>`
   const caption = html`<caption class="soft">${formatCount(count)} rollouts, worst first${hidden > 0 ? `; equal texts are one row` : ''}. ${answers.length > 0 && answers.length < rows.length && html`Answers: ${answers.map(([answer, times]) => html`${excerpt(answer, 30)} × ${times} `)}`} <span aria-hidden="true">← →</span></caption>`
   const drawPlace = ({ sample, places }, k) =>
     html`<a href=${addressAt(rows[k])} aria-current=${k === place ? 'true' : null}><${VerdictSign} verdict=${sample} /> ${places[0] + 1}</a>${places.length > 1 && html` <span class="soft">× ${places.length}</span>`}`
