@@ -1,6 +1,7 @@
 /** The engine on the real library: one zygote, a pool of Python workers that make items and another that scores answers. */
-import { delimiter } from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
+import { execFile } from 'node:child_process'
+import { delimiter, join } from 'node:path'
+import { isDeepStrictEqual, promisify } from 'node:util'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
@@ -20,7 +21,7 @@ import {
 } from './engine.ts'
 import { PythonWorkerPool } from './python-worker-pool.ts'
 import { ENGINE_VERSION } from './version.ts'
-import { listSyntaxErrors, Zygote, type ZygoteOptions } from './zygote.ts'
+import { Zygote, type ZygoteOptions } from './zygote.ts'
 
 export interface PythonEngineOptions extends ZygoteOptions {
   /** Hosts of each kind. */
@@ -32,6 +33,9 @@ export interface PythonEngineOptions extends ZygoteOptions {
   onSandboxLayers?: (kind: PythonWorkerKind, layers: SandboxLayers) => void
 }
 
+const CUSTOM_TASKS_SCRIPT = join(import.meta.dirname, 'python', 'custom_tasks.py')
+const execFileAsync = promisify(execFile)
+const PARSE_DEADLINE_MS = 10_000
 const QUERY_DEADLINE_MS = 10_000
 /** Importing the modules of TASKS_PATH may take seconds for each. */
 const LIST_CUSTOM_TASKS_DEADLINE_MS = 60_000
@@ -367,4 +371,15 @@ const isObject = (value: unknown) => typeof value === 'object' && value !== null
 function isGeneratedItem(value: unknown): boolean {
   const { question, entry } = (value ?? {}) as { question?: unknown; entry?: { answer?: unknown } | null } // looked at below
   return typeof question === 'string' && (typeof entry?.answer === 'string' || entry?.answer === null)
+}
+
+/** Python files of custom tasks that do not parse. None of them runs. */
+async function listSyntaxErrors(pythonPath: string, places: readonly string[]): Promise<TaskProblem[]> {
+  try {
+    const options = { timeout: PARSE_DEADLINE_MS, killSignal: 'SIGKILL' as const }
+    const { stdout } = await execFileAsync(pythonPath, ['-I', CUSTOM_TASKS_SCRIPT, ...places], options)
+    return JSON.parse(stdout) as TaskProblem[] // as list_syntax_errors lists them
+  } catch {
+    return [] // the import will say what is wrong
+  }
 }

@@ -1,14 +1,13 @@
 /** The warm Python process that forks Python workers, and the socket on which they report. Started again when it ends. */
-import { type ChildProcess, execFile } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { chmodSync, mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
-import { promisify } from 'node:util'
 import { spawnProcess } from '../platform/spawn-process.ts'
-import type { PythonWorkerKind, SandboxLayers, TaskProblem } from './engine.ts'
+import type { PythonWorkerKind, SandboxLayers } from './engine.ts'
 import { createFrameDecoder, encodeFrame } from './frames.ts'
 import { createPythonEnv, DEFAULT_HASH_SEED, forkCommand, locateLibrarySocket } from './library-process.ts'
 import { ProcessDeadline } from './process-deadline.ts'
@@ -41,9 +40,6 @@ const DEFAULT_DEADLINE_MS = 20_000
 const START_DEADLINE_FACTOR = 3
 
 const ZYGOTE_SCRIPT = join(import.meta.dirname, 'python', 'zygote.py')
-const CUSTOM_TASKS_SCRIPT = join(import.meta.dirname, 'python', 'custom_tasks.py')
-const execFileAsync = promisify(execFile)
-const PARSE_DEADLINE_MS = 10_000
 const RESTART_DELAYS_MS = [200, 1000, 5000, 15000]
 const MAX_STDERR_CHARS = 4000
 /** The zygote reports the end of a worker at once, or has ended itself. */
@@ -240,16 +236,5 @@ export class Zygote {
       () => socket.destroy(),
     )
     socket.on('data', first)
-  }
-}
-
-/** Python files below places of custom tasks that do not parse. None of them runs. */
-export async function listSyntaxErrors(pythonPath: string, places: readonly string[]): Promise<TaskProblem[]> {
-  try {
-    const options = { timeout: PARSE_DEADLINE_MS, killSignal: 'SIGKILL' as const }
-    const { stdout } = await execFileAsync(pythonPath, ['-I', CUSTOM_TASKS_SCRIPT, ...places], options)
-    return JSON.parse(stdout) as TaskProblem[] // as list_syntax_errors lists them
-  } catch {
-    return [] // the import will say what is wrong
   }
 }

@@ -159,16 +159,21 @@ def _is_hashed(name):
     return not name.startswith(UNHASHED_PREFIXES) and not name.endswith(UNHASHED_SUFFIXES)
 
 
-def _hash_files(*paths, code=None):
-    """SHA-256 of files, and of the files below folders, data files included; of `code` in place of the first file."""
-    root = os.path.dirname(paths[0])
+def _list_files(*paths):
+    """These files, and those below these folders."""
     files = [path for path in paths if os.path.isfile(path)]
     for path in filter(os.path.isdir, paths):
         for folder, folders, names in os.walk(path):
             folders[:] = sorted(set(folders) - UNHASHED_FOLDERS)
             files += [os.path.join(folder, name) for name in names if _is_hashed(name)]
+    return sorted(set(files))
+
+
+def _hash_files(*paths, code=None):
+    """SHA-256 of files, and of the files below folders, data files included; of `code` in place of the first file."""
+    root = os.path.dirname(paths[0])
+    files = _list_files(*paths)
     digest = hashlib.sha256()
-    files = sorted(set(files))
     if len(files) > MAX_HASHED_FILES or sum(map(os.path.getsize, files)) > MAX_HASHED_BYTES:
         limit = f"{MAX_HASHED_FILES} files or {MAX_HASHED_BYTES >> 20} MB"
         raise TaskPathError(f"{root} has more than {limit}, which would all be a part of its tasks: keep tasks in a folder of their own")
@@ -280,19 +285,16 @@ def check_entry(entry):
 
 
 def list_syntax_errors(places):
-    """What does not parse below these places; nothing of it runs."""
-    for place in places:
-        files = [os.path.join(folder, name) for folder, _, names in os.walk(place) for name in names] or [place]
-        for file in files:
-            if not file.endswith(".py") or os.path.basename(file).startswith(SKIPPED_PREFIXES[1:]):
-                continue
-            try:
+    """The Python files of tasks that do not parse; nothing of them runs."""
+    sources, _ = find_sources(places)
+    for file in _list_files(*(path for source in sources for path in source.hashed)):
+        try:
+            if file.endswith(".py"):
                 with open(file, "rb") as content:
                     compile(content.read(), file, "exec")
-            except (OSError, SyntaxError, ValueError) as error:
-                line = getattr(error, "lineno", None)
-                place_of_error = f" ({os.path.basename(file)}, line {line})" if line else ""
-                yield {"file": file, "detail": f"{type(error).__name__}: {getattr(error, 'msg', error)}{place_of_error}"}
+        except (OSError, SyntaxError, ValueError) as error:
+            line = f", line {error.lineno}" if getattr(error, "lineno", None) else ""
+            yield {"file": file, "detail": f"{type(error).__name__}: {getattr(error, 'msg', error)} ({os.path.basename(file)}{line})"}
 
 
 if __name__ == "__main__":
