@@ -51,6 +51,8 @@ interface Child {
   sockets: number | undefined
   /** It listens before its engine is ready. */
   phase: 'loading' | 'listening' | 'started'
+  /** Rejects if it cannot be started. */
+  started: Promise<void>
   /** Another process has been started in its place: it is not restarted when it exits. */
   isReplaced: boolean
   missedPings: number
@@ -86,7 +88,16 @@ export class ChildProcesses {
   start(script: Script, sockets = script === 'api.ts' ? this.#findFreeSockets() : undefined): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const process = this.#fork(script, sockets)
-    const child: Child = { process, script, sockets, phase: 'loading', isReplaced: false, missedPings: 0, sent: [] }
+    const child: Child = {
+      process,
+      script,
+      sockets,
+      phase: 'loading',
+      started: promise,
+      isReplaced: false,
+      missedPings: 0,
+      sent: [],
+    }
     this.#children.add(child)
     let failure: string | undefined
     process.on('message', (message) => {
@@ -136,11 +147,13 @@ export class ChildProcesses {
     })
   }
 
-  /** Replaces the processes, one after the other, by ones that run the code on disk. Those that are starting run it already. */
+  /** Replaces the processes, one after the other, by ones that run the code on disk. One that is starting may have read older code. */
   replace(): void {
     this.#replacing = this.#replacing.then(async () => {
-      const replaceable = [...this.#children].filter(({ phase }) => phase === 'started')
-      for (const child of replaceable) await this.#replaceOne(child)
+      for (const child of [...this.#children]) {
+        await child.started.catch(() => {}) // whoever started it reports it
+        await this.#replaceOne(child)
+      }
     })
   }
 

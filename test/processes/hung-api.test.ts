@@ -55,10 +55,15 @@ it('one that is killed: others serve the connections that wait for it', { timeou
 })
 
 it('SIGUSR2 replaces all processes one after the other, and no call fails', { timeout: 120_000 }, async () => {
-  const old = [...listPids('api.ts'), ...listPids('worker.ts')]
   const clients = startClients()
+  const [worker = 0] = listPids('worker.ts')
+  process.kill(worker, 'SIGKILL')
+  await until(
+    async () => listPids('worker.ts'),
+    (pids) => pids.length === 1 && !pids.includes(worker),
+  )
+  const old = [...listPids('api.ts'), ...listPids('worker.ts')] // the new worker still starts
   clients.expectSuccess()
-  await clients.waitForCalls(200)
   process.kill(server.pid, 'SIGUSR2')
   const counts = new Set<number>()
   await until(
