@@ -50,16 +50,15 @@ from ._models import (
     Scores,
     Verdict,
 )
+from ._resume import StepWatch, resume_run
 from ._trainer import (
     REWARD_COMPONENTS,
-    StepWatch,
     TrainerClient,
     Unscored,
     fill_unscored,
     group_components,
     in_thread,
     require_reward,
-    resume_run,
     strip_special_tokens,
     task_mean,
 )
