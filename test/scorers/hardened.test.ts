@@ -4,6 +4,7 @@ import { PythonEngine } from '../../src/engine/python-engine.ts'
 import { TASK_NAMES } from '../../src/features/tasks/built-in-tasks.ts'
 import { Ladders } from '../../src/features/tasks/ladders.ts'
 import { type HardenedItem, makeHardenedItems } from '../../src/grading/hardened-item.ts'
+import { startCpuClock } from '../cpu-clock.ts'
 
 // Some items take seconds to make, and the machine may have more to do.
 vi.setConfig({ testTimeout: 180_000 })
@@ -286,9 +287,9 @@ describe('bounds', () => {
     const [item] = await items(task, 1)
     await item?.score(['warm'])
     for (const text of long) {
-      const started = performance.now()
+      const cpuMs = startCpuClock()
       await item?.score([text])
-      expect(performance.now() - started, text.slice(0, 8)).toBeLessThan(500)
+      expect(cpuMs(), text.slice(0, 8)).toBeLessThan(500)
     }
   })
 })
