@@ -86,7 +86,8 @@ class Together(unittest.TestCase):
                 ]
                 groups = await asyncio.gather(*posts)
                 self.assertEqual([group["item_id"] for group in groups], [item["id"] for _ in range(10) for item in items])
-                self.assertEqual((await run.get())["progress"]["scored_groups"], 300)
+                while (await run.get())["progress"]["scored_groups"] < 300:  # on a busy machine, some wait longer than `wait_s`
+                    await asyncio.sleep(0.1)
                 names = [row["group_id"] async for row in run.groups()]
                 self.assertEqual(len(names), len(set(names)))
                 await run.delete()

@@ -220,7 +220,7 @@ def train(batch):
 /** custom-tasks.md needs a server of its own: custom-tasks-guide.test.ts. */
 const PAGES = readdirSync(GUIDES).filter((page) => page !== 'custom-tasks.md' && blocksOf(page).length > 0)
 
-it.each(PAGES)('%s', { timeout: 120_000 }, async (page) => {
+it.each(PAGES)('%s', { timeout: 600_000 }, async (page) => {
   const outputs = await runPage(page)
   await CHECKS[page]?.(outputs.join(''))
 })
