@@ -31,16 +31,10 @@ import {
 const folder = import.meta.dirname
 const FIELDS = generationJobRecord.constants
 const constants = SCRIPT_CONSTANTS
-const expiringKeys = ['job', 'modelApiKey', 'items', 'outputs', 'verdicts', 'claims', 'retries', 'events'] as const
-const endGenerationJob = defineScript({ folder, name: 'end-generation-job', keys: expiringKeys, constants })
-const reopenGenerationJob = defineScript({ folder, name: 'reopen-generation-job', keys: expiringKeys, constants })
-const deleteGenerationJob = defineScript({
-  folder,
-  name: 'delete-generation-job',
-  keys: [...expiringKeys, 'itemClaimLock'],
-  constants,
-})
-const setWaitingFor = defineScript({ folder, name: 'set-waiting-for', keys: ['job'], constants })
+const endGenerationJob = defineScript(folder, 'end-generation-job', constants)
+const reopenGenerationJob = defineScript(folder, 'reopen-generation-job', constants)
+const deleteGenerationJob = defineScript(folder, 'delete-generation-job', constants)
+const setWaitingFor = defineScript(folder, 'set-waiting-for', constants)
 
 /** Limit on stored jobs of each kind; active jobs are never deleted. */
 const MAX_RETAINED_JOBS = 2000

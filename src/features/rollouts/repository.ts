@@ -25,18 +25,8 @@ const CONSTANTS = {
   BACKLOG: backlogRecord.constants,
 }
 
-const acceptGroups = defineScript({
-  folder: import.meta.dirname,
-  name: 'accept-groups',
-  keys: ['run', 'pendingGroups', 'buffer', 'backlog', 'leaseExpiries', 'leasedItems', 'allGroups', 'stepStates'],
-  constants: { ...CONSTANTS, STATE: STATE_CONSTANTS },
-})
-const reopenGroup = defineScript({
-  folder: import.meta.dirname,
-  name: 'reopen-group',
-  keys: ['run', 'group', 'pendingGroups', 'backlog', 'failedGroups', 'retainedGroups'],
-  constants: CONSTANTS,
-})
+const acceptGroups = defineScript(import.meta.dirname, 'accept-groups', { ...CONSTANTS, STATE: STATE_CONSTANTS })
+const reopenGroup = defineScript(import.meta.dirname, 'reopen-group', CONSTANTS)
 
 /** Limit of groups that share a script, which takes about 0.05 ms for each. */
 const MAX_GROUPS_PER_SCRIPT = 32

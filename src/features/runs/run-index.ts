@@ -18,11 +18,7 @@ import { translateRedisError } from '../../platform/redis/redis-errors.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { type AllRunKeys, createRunKeys } from './records.ts'
 
-const removeSettledRun = defineScript({
-  folder: import.meta.dirname,
-  name: 'remove-settled-run',
-  keys: ['runsToSweep'],
-})
+const removeSettledRun = defineScript(import.meta.dirname, 'remove-settled-run')
 
 /** Time for which this process does not add a run again that it has added. */
 const REMEMBERED_MS = 30_000

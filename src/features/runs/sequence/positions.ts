@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { formatChannel } from '../../../platform/redis/notifications.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
-import { defineScript, type ScriptDeclaration } from '../../../platform/redis/scripts.ts'
+import { defineScript } from '../../../platform/redis/scripts.ts'
 import { type AllRunKeys, backlogRecord, createRunKeys, type RunKeys, runRecord, STATE_CONSTANTS } from '../records.ts'
 import type { ResolvedRun, StoredRun } from '../types.ts'
 import {
@@ -47,21 +47,8 @@ const LIMITS = {
   addressable_positions: SEED_STRIDE,
 }
 
-const SEQUENCE_KEYS = [
-  'run',
-  'openPositions',
-  'positionStates',
-  'itemBodies',
-  'requestedPositions',
-  'issuedItems',
-  'issuedTasks',
-  'curriculum',
-  'stepStates',
-  'states',
-] as const
-type SequenceKey = (typeof SEQUENCE_KEYS)[number]
-
-const SEQUENCE_CONSTANTS = {
+/** Constants of the scripts that include parts/sequence.lua. */
+export const SEQUENCE_CONSTANTS = {
   LIMITS,
   RUN: runRecord.constants,
   BACKLOG: backlogRecord.constants,
@@ -72,20 +59,6 @@ const SEQUENCE_CONSTANTS = {
     no_item: NO_ITEM,
     steps_per_chunk: STEPS_PER_CHUNK,
   },
-}
-
-/** Scripts of other features that include parts/sequence.lua name their folder and further constants. */
-export function defineSequenceScript<const Key extends string = never>(
-  name: string,
-  keys: readonly Key[] = [],
-  { folder = import.meta.dirname, constants = {} }: Partial<Pick<ScriptDeclaration<Key>, 'folder' | 'constants'>> = {},
-) {
-  return defineScript<SequenceKey | Key>({
-    folder,
-    name,
-    keys: [...SEQUENCE_KEYS, ...keys],
-    constants: { ...SEQUENCE_CONSTANTS, ...constants },
-  })
 }
 
 /** Lists the keys that scripts are called with. `states` are those of the open positions or of the requested ones. */
@@ -100,17 +73,10 @@ export function listScriptKeys(
 
 const LISTED_SKIPPED_POSITIONS = 20
 
-const issueItems = defineSequenceScript('issue-items', [
-  'leaseExpiries',
-  'leasedItems',
-  'takenItems',
-  'pendingGroups',
-  'buffer',
-  'backlog',
-])
-const claimPositionsToMake = defineSequenceScript('claim-positions-to-make')
-const storeItem = defineSequenceScript('store-item', ['questions'])
-const releasePosition = defineSequenceScript('release-position', ['skippedPositions'])
+const issueItems = defineScript(import.meta.dirname, 'issue-items', SEQUENCE_CONSTANTS)
+const claimPositionsToMake = defineScript(import.meta.dirname, 'claim-positions-to-make', SEQUENCE_CONSTANTS)
+const storeItem = defineScript(import.meta.dirname, 'store-item', SEQUENCE_CONSTANTS)
+const releasePosition = defineScript(import.meta.dirname, 'release-position', SEQUENCE_CONSTANTS)
 
 /**
  * The positions to work on: open ones, of which the run keeps `prefetchTarget`, or those that a step or a call by

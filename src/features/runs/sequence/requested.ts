@@ -2,14 +2,15 @@
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
+import { defineScript } from '../../../platform/redis/scripts.ts'
 import { type AllRunKeys, createRunKeys } from '../records.ts'
 import type { StoredRun } from '../types.ts'
 import { parseVariant, roundPropensity, STEPS_PER_CHUNK } from './issued-items.ts'
 import { type MadeItem, parseDifficulty } from './position-state.ts'
-import { defineSequenceScript, groupInTuples, listScriptKeys } from './positions.ts'
+import { groupInTuples, listScriptKeys, SEQUENCE_CONSTANTS } from './positions.ts'
 
-const requestStep = defineSequenceScript('request-step', ['stepPositions'])
-const requestPositions = defineSequenceScript('request-positions')
+const requestStep = defineScript(import.meta.dirname, 'request-step', SEQUENCE_CONSTANTS)
+const requestPositions = defineScript(import.meta.dirname, 'request-positions', SEQUENCE_CONSTANTS)
 
 /** What is needed to make an issued item again. */
 interface IssuedItem extends MadeItem {
