@@ -14,6 +14,7 @@ import type { Platform } from '../../platform/platform.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { tryRead } from '../../platform/redis/unreadable-entries.ts'
+import { splitList } from '../../platform/split-list.ts'
 import { backlogRecord, runRecord, STATE_CONSTANTS } from '../runs/records.ts'
 import { RunIndex } from '../runs/run-index.ts'
 import { type GroupMetadata, type GroupPayload, type GroupTexts, unpackMetadata, unpackTexts } from './group-payload.ts'
@@ -243,10 +244,7 @@ export class GroupRepository {
 
 /** `flat` has the ID and the number of each group. */
 function parseRetained(flat: string[]): { group: string; position: number }[] {
-  return Array.from({ length: flat.length / 2 }, (_, k) => ({
-    group: flat[2 * k] ?? '',
-    position: Number(flat[2 * k + 1]),
-  }))
+  return splitList(flat, 2).map(([group = '', position]) => ({ group, position: Number(position) }))
 }
 
 function countBytes({ texts, arrays }: GroupPayload): number {

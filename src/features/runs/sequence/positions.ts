@@ -1,10 +1,12 @@
 /** The positions of a run's sequence in Redis: opened, claimed, made and issued. */
+
 import { type Recipe, TRAINING_SEEDS_START } from '@reasoning-gym-server/contract/recipe'
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { formatChannel } from '../../../platform/redis/notifications.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../../platform/redis/scripts.ts'
+import { splitList } from '../../../platform/split-list.ts'
 import { type AllRunKeys, backlogRecord, createRunKeys, type RunKeys, runRecord, STATE_CONSTANTS } from '../records.ts'
 import type { ResolvedRun, StoredRun } from '../types.ts'
 import {
@@ -254,7 +256,7 @@ export class PositionRepository {
       | [...counts: [number, number, number, number], missing: string, patienceMs: number, ...texts: string[]]
     if (reply[0] === 'run_changed') return undefined
     const [capacity, taken, reissued, prefetchedCount, missing, patienceMs, ...texts] = reply
-    const items = groupInTuples(texts, 5).map(([position = '', what = '', text = '', retry, drawn], k): TakenItem => {
+    const items = splitList(texts, 5).map(([position = '', what = '', text = '', retry, drawn], k): TakenItem => {
       const { again, difficulty } =
         k < taken ? parseTakenDifficulty(text) : { again: k < taken + reissued, difficulty: text }
       const propensity = roundPropensity(Number(drawn))
@@ -278,7 +280,7 @@ export class PositionRepository {
     // the types of the script's reply
     const keys = this.#scriptKeys(run, scope)
     const claimed = (await claimPositionsToMake(this.#redis, keys, [JSON.stringify(call)])) as string[]
-    return groupInTuples(claimed, 4).map(([position, variant, share, tried]) => ({
+    return splitList(claimed, 4).map(([position, variant, share, tried]) => ({
       position: Number(position),
       previous: variant ? { task: parseVariant(variant).task, share: share ? Number(share) : undefined } : undefined,
       triedTasks: tried ? tried.split(',') : [],
@@ -368,8 +370,4 @@ export class PositionRepository {
 /** Parses a recorded difficulty, which starts with a sign if the item is issued again. */
 function parseTakenDifficulty(text: string): { again: boolean; difficulty: string } {
   return text.startsWith('~') ? { again: true, difficulty: text.slice(1) } : { again: false, difficulty: text }
-}
-
-export function groupInTuples(texts: string[], size: number): string[][] {
-  return Array.from({ length: texts.length / size }, (_, k) => texts.slice(size * k, size * (k + 1)))
 }
