@@ -1,10 +1,8 @@
 /** The routes that all kinds of generation jobs have: evals and collections differ in names, schemas and texts. */
-import { Readable } from 'node:stream'
 import { queryBoolean, textResponse } from '@reasoning-gym-server/contract/common'
 import type { ErrorCode } from '@reasoning-gym-server/contract/errors'
 import { ModelApiKey } from '@reasoning-gym-server/contract/generation-job'
 import type { RunCondition } from '@reasoning-gym-server/contract/run'
-import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { GenerationJobs } from '../src/features/evals/generation-jobs.ts'
 import type { FilterOf, InputOf, ViewOf } from '../src/features/evals/job-kinds.ts'
@@ -12,7 +10,7 @@ import type { GenerationJobKind } from '../src/features/evals/records.ts'
 import type { App } from '../src/http/app.ts'
 import type { Access } from '../src/http/auth/access-rule.ts'
 import { IdempotencyHeaders, ifMatchHeader } from '../src/http/request-headers.ts'
-import { EVENT_STREAM_HEADERS } from '../src/http/streamed-responses.ts'
+import { createShutdownSignal, sendEventStream } from '../src/http/streamed-responses.ts'
 
 /** The body that resumes a job. */
 const ModelKeyBody = z
@@ -265,24 +263,4 @@ export function addGenerationJobRoutes<Kind extends GenerationJobKind>(
       return reply.header('content-type', 'text/markdown; charset=utf-8').send(report.render(shown))
     },
   )
-}
-
-/** Sends server-sent events as they occur. */
-function sendEventStream<Reply extends Pick<FastifyReply, 'headers' | 'send'>>(
-  events: AsyncIterable<string>,
-  reply: Reply,
-) {
-  return reply.headers(EVENT_STREAM_HEADERS).send(Readable.from(events, { objectMode: true, highWaterMark: 1 }))
-}
-
-/** A signal that aborts when the server begins to close, so that event streams end. */
-function createShutdownSignal(app: {
-  addHook(name: 'preClose', hook: (done: () => void) => void): unknown
-}): AbortSignal {
-  const closing = new AbortController()
-  app.addHook('preClose', (done) => {
-    closing.abort()
-    done()
-  })
-  return closing.signal
 }

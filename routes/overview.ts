@@ -1,5 +1,6 @@
 /** GET /overview, GET /events: the state of the whole server, once or as a stream. */
 
+import type { Caller } from '@reasoning-gym-server/contract/caller'
 import { textResponse } from '@reasoning-gym-server/contract/common'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { Overview } from '@reasoning-gym-server/contract/overview'
@@ -8,8 +9,9 @@ import { z } from 'zod'
 import type { OperationsFeature } from '../src/features/operations/index.ts'
 import { omitForeignForks } from '../src/features/runs/views.ts'
 import type { App } from '../src/http/app.ts'
-import { EventStream } from '../src/http/streamed-responses.ts'
+import { createShutdownSignal, formatEvent, sendEventStream } from '../src/http/streamed-responses.ts'
 import { translateRedisError } from '../src/platform/redis/redis-errors.ts'
+import { pause } from '../src/platform/retry.ts'
 import { errorMessage } from '../src/platform/throttled-log.ts'
 
 const EVENT_INTERVAL_MS = 2000
@@ -17,11 +19,8 @@ const EVENT_INTERVAL_MS = 2000
 const MAX_LISTENERS = 64
 
 export function addOverviewRoutes(app: App, { overview }: OperationsFeature): void {
-  const listeners = new Set<EventStream>()
-  app.addHook('preClose', (done) => {
-    for (const stream of listeners) stream.end()
-    done()
-  })
+  const closing = createShutdownSignal(app)
+  let listeners = 0
 
   app.get(
     '/overview',
@@ -59,7 +58,7 @@ export function addOverviewRoutes(app: App, { overview }: OperationsFeature): vo
       },
     },
     async ({ query, caller }, reply) => {
-      if (listeners.size >= MAX_LISTENERS)
+      if (listeners >= MAX_LISTENERS)
         throw new ServiceError(
           'rate_limited',
           `This process already has ${MAX_LISTENERS} event streams, the maximum. Poll GET /overview instead.`,
@@ -68,25 +67,23 @@ export function addOverviewRoutes(app: App, { overview }: OperationsFeature): vo
           },
         )
       if (query.run !== undefined) await overview.requireRun(query.run)
-      const stream = new EventStream()
-      listeners.add(stream)
-      let last = ''
-      const tell = async () => {
-        stream.send('overview', await overview.getCached())
-        if (query.run === undefined) return
-        const run = omitForeignForks(await overview.requireRun(query.run), caller)
-        const text = JSON.stringify(run)
-        if (text !== last) stream.send('run', run)
-        last = text
-      }
-      const missed = (error: unknown) => stream.send('missed', { detail: errorMessage(translateRedisError(error)) })
-      const timer = setInterval(() => void tell().catch(missed), EVENT_INTERVAL_MS)
-      void tell().catch(missed)
-      void stream.closed.then(() => {
-        clearInterval(timer)
-        listeners.delete(stream)
-      })
-      return stream.sendAsReply(reply)
+      listeners++
+      reply.raw.once('close', () => listeners--)
+      return sendEventStream(streamEvents(query.run, caller), reply)
     },
   )
+
+  async function* streamEvents(runName: string | undefined, caller: Caller): AsyncGenerator<string> {
+    for (let last = ''; !closing.aborted; await pause(EVENT_INTERVAL_MS, closing)) {
+      try {
+        yield formatEvent('overview', await overview.getCached())
+        if (runName === undefined) continue
+        const event = formatEvent('run', omitForeignForks(await overview.requireRun(runName), caller))
+        if (event !== last) yield event
+        last = event
+      } catch (error) {
+        yield formatEvent('missed', { detail: errorMessage(translateRedisError(error)) })
+      }
+    }
+  }
 }

@@ -16,8 +16,8 @@ import { type ApiService, composeApi } from '../src/main/compose.ts'
 import { createApp } from '../src/main/create-app.ts'
 import { startWorker } from '../src/main/start-worker.ts'
 import type { Closable } from '../src/platform/closers.ts'
+import { readConfig, type ServerConfig } from '../src/platform/environment.ts'
 import { createLogger } from '../src/platform/log.ts'
-import type { PlatformConfig } from '../src/platform/platform.ts'
 import { listMasters } from '../src/platform/redis/cluster.ts'
 import { connectForWorkers, waitUntilReady } from '../src/platform/redis/connect.ts'
 import type { RedisKeys } from '../src/platform/redis/keys.ts'
@@ -61,30 +61,17 @@ export interface World extends Pick<ApiService, 'platform' | 'engine' | 'feature
   close(): Promise<void>
 }
 
-const DEFAULTS: Omit<PlatformConfig, 'DATA_DIR'> = {
-  PYTHON_WORKERS: 2,
-  SCORE_DEADLINE_MS: 2000,
-  MAKE_DEADLINE_MS: 10_000,
-  ANSWER_MAX_CHARS: 65_536,
+const DEFAULTS: ServerConfig = {
+  ...readConfig({}),
   WORKER_CONCURRENCY: 8,
-  JOB_LOCK_S: 30,
-  MAX_ACTIVE_EVALS: 32,
   DUMPS_MAX_BYTES: 1024 ** 3,
   DUMP_IDLE_FLUSH_S: 3600,
   EVAL_OUTPUTS_MAX_BYTES: 1024 ** 3,
-  HOST: '127.0.0.1',
-  MODEL_HOSTS: [],
-  TRUST_PROXY: [],
   MODEL_CONCURRENCY: 16,
   BUFFER_MAX_BYTES: 1024 ** 3,
-  LARGE_BODIES: 8,
-  LARGE_REPLIES: 16,
-  SLOW_CLIENT_S: 10,
-  REDIS_REPLICAS: 0,
-  WATCH_TASKS: false,
 }
 
-interface Options extends Partial<PlatformConfig>, HttpOptions {
+interface Options extends Partial<ServerConfig>, HttpOptions {
   worker?: boolean
   prefix?: string
   python?: string

@@ -55,9 +55,7 @@ export function createDemos({ app, platform, itemRequests }: DemosDeps): StartDe
     try {
       const tasks = input.tasks ?? DEMO_TASKS
       const { run, incarnation } =
-        input.run === undefined
-          ? await createNumberedRun(server, leases, tasks)
-          : await createRun(server, input.run, tasks)
+        input.run === undefined ? await createNumberedRun(server, tasks) : await createRun(server, input.run, tasks)
       lease.rename(run)
       const training = train(
         bindToRun(server, incarnation),
@@ -114,19 +112,13 @@ function bindToRun(server: DemoServer, incarnation: string): DemoServer {
   return { ...server, call: (call) => server.call({ ...call, headers: { ...condition, ...call.headers } }) }
 }
 
-/** Skips numbers whose names are taken. */
-async function createNumberedRun(
-  server: DemoServer,
-  leases: DemoLeases,
-  tasks: readonly string[],
-): Promise<CreatedRun> {
-  for (;;) {
+/** Takes the first number whose name is free. */
+async function createNumberedRun(server: DemoServer, tasks: readonly string[]): Promise<CreatedRun> {
+  for (let number = 1; ; number++) {
     try {
-      return await createRun(server, `demo-${await leases.takeNumber()}`, tasks)
+      return await createRun(server, `demo-${number}`, tasks)
     } catch (error) {
-      if (error instanceof DemoCallError && error.rejection.code === 'run_exists') continue
-      await leases.returnNumber()
-      throw error
+      if (!(error instanceof DemoCallError && error.rejection.code === 'run_exists')) throw error
     }
   }
 }
@@ -158,25 +150,14 @@ interface DemoLease {
   release(): Promise<void>
 }
 
-/** Allows one demo at a time on all processes that share a Redis, and gives each its own number. */
+/** Allows one demo at a time on all processes that share a Redis. */
 class DemoLeases {
   readonly #redis: Redis
   readonly #leaseKey: string
-  readonly #numberKey: string
 
   constructor(redis: Redis, keys: RedisKeys) {
     this.#redis = redis
     this.#leaseKey = keys.key('demo:running')
-    this.#numberKey = keys.key('demo:number')
-  }
-
-  takeNumber(): Promise<number> {
-    return this.#redis.incr(this.#numberKey)
-  }
-
-  /** For the next demo. The demo that took the number must hold the lease. */
-  returnNumber(): Promise<number> {
-    return this.#redis.decr(this.#numberKey)
   }
 
   /** The run of the demo that holds the lease. */

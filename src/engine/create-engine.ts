@@ -2,17 +2,18 @@
 
 import { existsSync, statSync, watch } from 'node:fs'
 import { basename, delimiter, dirname } from 'node:path'
+import type { ServerConfig } from '../platform/environment.ts'
 import { getLibrarySocket } from '../platform/installation.ts'
-import type { Platform, PlatformConfig } from '../platform/platform.ts'
+import type { Platform } from '../platform/platform.ts'
 import { type Engine, formatSandboxLayers, hasMissingLayers } from './engine.ts'
 import { PythonEngine, type PythonEngineOptions } from './python-engine.ts'
 
-export function listTaskPlaces({ TASKS_PATH }: Pick<PlatformConfig, 'TASKS_PATH'>): string[] {
+export function listTaskPlaces({ TASKS_PATH }: Pick<ServerConfig, 'TASKS_PATH'>): string[] {
   return TASKS_PATH?.split(delimiter) ?? []
 }
 
 export function createEngineOptions(
-  config: Pick<PlatformConfig, 'TASKS_PATH' | 'PYTHON_WORKERS' | 'SCORE_DEADLINE_MS' | 'MAKE_DEADLINE_MS'>,
+  config: Pick<ServerConfig, 'TASKS_PATH' | 'PYTHON_WORKERS' | 'SCORE_DEADLINE_MS' | 'MAKE_DEADLINE_MS'>,
   pythonPath: string,
 ): PythonEngineOptions {
   return {

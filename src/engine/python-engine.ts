@@ -1,10 +1,12 @@
 /** The engine on the real library: one zygote, a pool of Python workers that make items and another that scores answers. */
+
 import { execFile } from 'node:child_process'
 import { delimiter, join } from 'node:path'
 import { isDeepStrictEqual, promisify } from 'node:util'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
+import { splitList } from '../platform/split-list.ts'
 import {
   type DatasetPosition,
   type Engine,
@@ -226,13 +228,11 @@ export class PythonEngine implements Engine {
       isLast,
       isExpected: isGeneratedItem,
     }
-    const chunks: DatasetPosition[][] = []
     const share = Math.ceil(places.length / this.#options.workersPerPool)
     const size = isLast ? 1 : Math.min(MAX_CHUNK_SIZE, Math.max(MIN_CHUNK_SIZE, share))
-    for (let k = 0; k < places.length; k += size) chunks.push(places.slice(k, k + size))
     const pool = work === 'dataset' ? this.#datasetPool : this.#itemPool
     const run = (chunk: DatasetPosition[]) => pool.runEach(batch, chunk)
-    return chunks.flatMap((chunk) =>
+    return splitList(places, size).flatMap((chunk) =>
       run(chunk).map(async (outcome, k) => {
         const made = await outcome
         if (made.kind !== 'lost' || made.reason !== 'crashed') return withQuestion(made)

@@ -5,7 +5,6 @@ import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { Extraction, FeedbackLevel, ScoringMode, Verdict } from '@reasoning-gym-server/contract/verdict'
 import { isAnswerable, mayLackRightAnswer } from '@reasoning-gym-server/scorers/corrections/corrections'
 import { NATIVE_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
-import { codePointLength } from '@reasoning-gym-server/scorers/python/text'
 import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
 import type { Logger } from 'pino'
 import { type Engine, getConfigDefaults } from '../engine/engine.ts'
@@ -273,12 +272,9 @@ export class Grader {
       this.#warnOfFailure(submission.detail)
       return verdictOnly(unscoredVerdict('generation_failed', submission.detail))
     }
-    const extracted = extractSubmission(submission, rules)
+    const extracted = extractSubmission(submission, rules, this.#deps.maxAnswerChars)
     if (extracted.kind === 'fault') return verdictOnly(formatFaultVerdict(extracted.fault))
     const { answer } = extracted
-    const { maxAnswerChars } = this.#deps
-    if (answer.length > maxAnswerChars && codePointLength(answer) > maxAnswerChars)
-      return verdictOnly(formatFaultVerdict('answer_too_long'))
     return { answer, answerVariants: listDualFormatVariants(answer, rules.dual_format) }
   }
 

@@ -1,5 +1,6 @@
 /** What a model gave for an item, in any form in which clients send it, and the answer that it holds. */
 import type { Message, Rollout } from '@reasoning-gym-server/contract/rollout'
+import { codePointLength } from '@reasoning-gym-server/scorers/python/text'
 import {
   type ExtractionResult,
   type ExtractionRules,
@@ -67,10 +68,20 @@ export function submissionText(submission: SingleSubmission): string | undefined
   }
 }
 
+type ReadableSubmission = Exclude<SingleSubmission, { kind: 'nothing' }>
+
+/** An answer of more than `maxChars` code points is a fault. */
 export function extractSubmission(
-  submission: Exclude<SingleSubmission, { kind: 'nothing' }>,
+  submission: ReadableSubmission,
   rules: ExtractionRules,
+  maxChars: number,
 ): ExtractionResult {
+  const extracted = extractOfAnyLength(submission, rules)
+  if (extracted.kind === 'fault' || extracted.answer.length <= maxChars) return extracted
+  return codePointLength(extracted.answer) > maxChars ? { kind: 'fault', fault: 'answer_too_long' } : extracted
+}
+
+function extractOfAnyLength(submission: ReadableSubmission, rules: ExtractionRules): ExtractionResult {
   if (submission.kind === 'answer') return submission
   const own = submission.isCutOff ? { ...rules, stop: null } : rules
   if (submission.kind === 'completion') return extractAnswer(submission.completion, own)

@@ -26,7 +26,7 @@ import {
   rerouteMalformedPath,
 } from './errors/malformed-requests.ts'
 import { getOrCreateRequestId, requestIds } from './observability/request-ids.ts'
-import { LazyLogger, requestLog } from './observability/request-log.ts'
+import { requestLog } from './observability/request-log.ts'
 import { type HttpMetricsRecorder, httpMetrics, requestTraces } from './observability/request-telemetry.ts'
 import { openapi } from './openapi/openapi.ts'
 import { type RateLimiter, rateLimit } from './rate-limit.ts'
@@ -77,7 +77,7 @@ export async function createHttpServer(
 ): Promise<App> {
   const timeoutOptions = buildTimeoutOptions(timeouts)
   const app: App = Fastify({
-    loggerInstance: new LazyLogger(log) as FastifyBaseLogger,
+    loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     ...timeoutOptions,
     http: { ...timeoutOptions.http, ...PERMISSIVE_HTTP_OPTIONS },

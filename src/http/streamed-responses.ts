@@ -2,48 +2,40 @@
 
 import type { IncomingMessage } from 'node:http'
 import { basename, dirname } from 'node:path'
-import { PassThrough, Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import send from '@fastify/send'
 import { formatJsonLine } from '@reasoning-gym-server/codec/json-lines'
 import type { FastifyReply } from 'fastify'
 
-const MAX_BUFFERED_BYTES = 256 * 1024
-
 /** Headers of every event stream. */
-export const EVENT_STREAM_HEADERS = {
+const EVENT_STREAM_HEADERS = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-store',
   'x-accel-buffering': 'no', // tells proxies not to buffer it
 }
 
-/**
- * Server-sent events for one listener. A slow listener misses events instead of growing a buffer: the rule that
- * @fastify/sse does not have, since it waits for the listener or buffers.
- */
-export class EventStream {
-  readonly #body = new PassThrough({ highWaterMark: MAX_BUFFERED_BYTES })
-  readonly closed: Promise<void>
+export function formatEvent(event: string, value: unknown): string {
+  return `event: ${event}\ndata: ${JSON.stringify(value)}\n\n`
+}
 
-  constructor() {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.closed = promise
-    this.#body.once('close', resolve)
-    this.#body.once('error', resolve)
-  }
+/** Sends server-sent events as they occur. The next one is made once the listener has taken the last, so that none pile up. */
+export function sendEventStream<Reply extends Pick<FastifyReply, 'headers' | 'send'>>(
+  events: AsyncIterable<string>,
+  reply: Reply,
+) {
+  return reply.headers(EVENT_STREAM_HEADERS).send(Readable.from(events, { objectMode: true, highWaterMark: 1 }))
+}
 
-  send(event: string, value: unknown): void {
-    if (this.#body.writable && !this.#body.writableNeedDrain)
-      this.#body.write(`event: ${event}\ndata: ${JSON.stringify(value)}\n\n`)
-  }
-
-  /** Sends this stream as the response; it ends when the listener leaves or `end` is called. */
-  sendAsReply(reply: FastifyReply): FastifyReply {
-    return reply.headers(EVENT_STREAM_HEADERS).send(this.#body)
-  }
-
-  end(): void {
-    this.#body.end()
-  }
+/** A signal that aborts when the server begins to close, so that event streams end. */
+export function createShutdownSignal(app: {
+  addHook(name: 'preClose', hook: (done: () => void) => void): unknown
+}): AbortSignal {
+  const closing = new AbortController()
+  app.addHook('preClose', (done) => {
+    closing.abort()
+    done()
+  })
+  return closing.signal
 }
 
 export const JSON_LINES_CONTENT_TYPE = 'application/x-ndjson'

@@ -150,8 +150,9 @@ export class ChildProcesses {
   /** Replaces the processes, one after the other, by ones that run the code on disk. One that is starting may have read older code. */
   replace(): void {
     this.#replacing = this.#replacing.then(async () => {
-      for (const child of [...this.#children]) {
-        await child.started.catch(() => {}) // whoever started it reports it
+      const children = [...this.#children] // the set gets the new ones
+      for (const child of children) {
+        await child.started.catch(() => {}) // the caller of start reports it
         await this.#replaceOne(child)
       }
     })

@@ -21,7 +21,8 @@ import { prefetchItemsJob, removeEpochJob } from '../features/runs/jobs.ts'
 import { createTasks, type TasksFeature } from '../features/tasks/index.ts'
 import { createGrading } from '../grading/grader.ts'
 import { Closers } from '../platform/closers.ts'
-import { createPlatform, type Platform, type PlatformConfig } from '../platform/platform.ts'
+import type { ServerConfig } from '../platform/environment.ts'
+import { createPlatform, type Platform } from '../platform/platform.ts'
 import type { ProcessRole } from '../platform/process-state.ts'
 import type { JobDefinition } from '../platform/queue/job-definition.ts'
 import type { RedisConfig } from '../platform/redis/connect.ts'
@@ -54,7 +55,7 @@ export interface ApiService extends WorkerService {
 }
 
 interface ServiceOptions {
-  config: PlatformConfig
+  config: ServerConfig
   redis: RedisConfig
   /** The path of the Python interpreter that has the library. */
   python: string

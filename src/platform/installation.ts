@@ -101,6 +101,6 @@ export function buildChildEnvironment(changes: Record<string, string | undefined
 }
 
 /** Lets command-line options override environment variables. */
-export function overrideEnvironment(changes: Record<string, string | number | undefined>): void {
+export function overrideEnvironment(changes: Record<string, string | number | true | undefined>): void {
   for (const [name, value] of Object.entries(changes)) if (value !== undefined) process.env[name] = String(value)
 }

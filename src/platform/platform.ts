@@ -18,37 +18,8 @@ import { NO_TRACING, type Tracing } from './telemetry/tracing.ts'
 import { throttledLog } from './throttled-log.ts'
 import { TransferSlots } from './transfer-slots.ts'
 
-/** The settings that the engine and the features read. */
-export type PlatformConfig = Pick<
-  ServerConfig,
-  | 'DATA_DIR'
-  | 'REDIS_REPLICAS'
-  | 'DUMPS_MAX_BYTES'
-  | 'DUMP_IDLE_FLUSH_S'
-  | 'PYTHON_WORKERS'
-  | 'TASKS_PATH'
-  | 'WATCH_TASKS'
-  | 'SCORE_DEADLINE_MS'
-  | 'MAKE_DEADLINE_MS'
-  | 'ANSWER_MAX_CHARS'
-  | 'WORKER_CONCURRENCY'
-  | 'JOB_LOCK_S'
-  | 'HOST'
-  | 'TRUST_PROXY'
-  | 'API_KEYS'
-  | 'API_KEYS_FILE'
-  | 'EVAL_OUTPUTS_MAX_BYTES'
-  | 'MODEL_HOSTS'
-  | 'MODEL_CONCURRENCY'
-  | 'BUFFER_MAX_BYTES'
-  | 'MAX_ACTIVE_EVALS'
-  | 'LARGE_BODIES'
-  | 'LARGE_REPLIES'
-  | 'SLOW_CLIENT_S'
->
-
 export interface Platform {
-  config: PlatformConfig
+  config: ServerConfig
   log: Logger
   /** For requests: a command fails immediately while Redis is unavailable. */
   redis: Redis
@@ -68,7 +39,7 @@ export interface Platform {
 }
 
 export function createPlatform(
-  config: PlatformConfig,
+  config: ServerConfig,
   redisConfig: RedisConfig,
   log: Logger,
   role: ProcessRole,

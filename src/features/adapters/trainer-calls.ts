@@ -4,10 +4,10 @@
  * has no mean.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isTemporaryFailure } from '@reasoning-gym-server/contract/errors'
 import type { FastifyReply } from 'fastify'
 import { translateRedisError } from '../../platform/redis/redis-errors.ts'
+import { retry } from '../../platform/retry.ts'
 
 const FIRST_RETRY_MS = 100
 const MAX_RETRY_MS = 1000
@@ -16,16 +16,12 @@ const MAX_RETRY_MS = 1000
  * Retries the work while it fails for a temporary reason on the server. Stops at the deadline or when the signal
  * aborts.
  */
-export async function retryUntil<T>(deadline: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-  for (let pause = FIRST_RETRY_MS; ; pause = Math.min(2 * pause, MAX_RETRY_MS)) {
-    try {
-      return await work()
-    } catch (cause) {
-      const error = translateRedisError(cause)
-      if (!isTemporaryFailure(error) || performance.now() + pause > deadline || signal?.aborted) throw error
-    }
-    await sleep(pause, undefined, signal && { signal }).catch(() => {}) // aborted: makes one last attempt
+export function retryUntil<T>(deadline: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  const onError = (cause: unknown, nextPauseMs: number) => {
+    const error = translateRedisError(cause)
+    if (!isTemporaryFailure(error) || performance.now() + nextPauseMs > deadline || signal?.aborted) throw error
   }
+  return retry(work, { pauseMs: FIRST_RETRY_MS, maxPauseMs: MAX_RETRY_MS, onError, signal })
 }
 
 /**

@@ -56,33 +56,8 @@ const CONSTANTS = {
   BACKLOG: backlogRecord.constants,
 }
 
-const composeBatch = defineScript({
-  folder: import.meta.dirname,
-  name: 'compose-batch',
-  keys: [
-    'run',
-    'buffer',
-    'groupSummaries',
-    'backlog',
-    'retainedTexts',
-    'batch',
-    'openBatches',
-    'acknowledgedSteps',
-    'allGroups',
-    'leaseExpiries',
-    'pendingGroups',
-    'flowSamples',
-    'lagSums',
-    'stepStates',
-  ],
-  constants: { ...CONSTANTS, STATE: STATE_CONSTANTS },
-})
-const acknowledgeBatch = defineScript({
-  folder: import.meta.dirname,
-  name: 'acknowledge-batch',
-  keys: ['run', 'backlog', 'retainedTexts', 'batch', 'openBatches', 'acknowledgedSteps', 'allGroups'],
-  constants: CONSTANTS,
-})
+const composeBatch = defineScript(import.meta.dirname, 'compose-batch', { ...CONSTANTS, STATE: STATE_CONSTANTS })
+const acknowledgeBatch = defineScript(import.meta.dirname, 'acknowledge-batch', CONSTANTS)
 
 /** Limit of steps whose batches wait for acknowledgement. */
 export const MAX_OPEN_BATCHES = 8

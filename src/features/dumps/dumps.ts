@@ -20,6 +20,7 @@ import type { Producer } from '../../platform/queue/queues.ts'
 import type { Schedule } from '../../platform/queue/schedules.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import type { WriteConfirmation } from '../../platform/redis/replication.ts'
+import { throttledLog } from '../../platform/throttled-log.ts'
 import type { DumpRecordInput } from '../rollouts/completion-repository.ts'
 import { sweepEach } from '../runs/run-index.ts'
 import type { DumpFolder, OnWriteStep } from './dump-folder.ts'
@@ -80,13 +81,17 @@ export class Dumps {
   readonly folder: DumpFolder
   readonly repository: DumpRepository
   readonly #deps: DumpsDeps
-  readonly #rejectionLogger: DumpRejectionLogger
+  /** The first at once, then their number once a minute for each run and reason. */
+  readonly #logRejection: (sentence: unknown, run: string) => void
 
   constructor(deps: DumpsDeps) {
     this.#deps = deps
     this.folder = deps.folder
     this.repository = deps.repository
-    this.#rejectionLogger = new DumpRejectionLogger(deps.log)
+    this.#logRejection = throttledLog(
+      (sentence, suppressed, run) => deps.log.warn({ run, rejected_groups: suppressed + 1 }, String(sentence)),
+      REJECTION_WARNING_INTERVAL_MS,
+    )
   }
 
   /**
@@ -106,7 +111,7 @@ export class Dumps {
     await this.repository.markOpen(dumped)
     if (!(await this.repository.reserveBytes(line.length * kinds.length, this.#deps.maxBytes))) {
       for (const kind of kinds) await this.repository.countRejection(dumped, kind)
-      this.#rejectionLogger.report(dumped.run, `the dumps have reached DUMPS_MAX_BYTES (${this.#deps.maxBytes})`)
+      this.#reportRejection(dumped.run, `the dumps have reached DUMPS_MAX_BYTES (${this.#deps.maxBytes})`)
       return undefined
     }
     return { uuid: dumped.uuid, kinds, bytes: line.length, record }
@@ -124,7 +129,7 @@ export class Dumps {
     for (const [k, kind] of kinds.entries()) {
       const waiting = results?.[k]
       if (typeof waiting !== 'number') await this.repository.releaseBytes(bytes)
-      if (waiting === 'rejected') this.#rejectionLogger.report(dumped.run, 'too many of its files could not be written')
+      if (waiting === 'rejected') this.#reportRejection(dumped.run, 'too many of its files could not be written')
       if (typeof waiting !== 'number') continue
       const fileSize = GROUPS_PER_FILE[kind]
       if (waiting % GROUPS_PER_PROGRESS_LOG === 0) {
@@ -200,6 +205,10 @@ export class Dumps {
     })
   }
 
+  #reportRejection(run: string, reason: string): void {
+    this.#logRejection(`groups of the run ${run} were scored, but not dumped: ${reason}`, run)
+  }
+
   async #seal(dumped: DumpedRunRef, kind: DumpKind, idleSince: number): Promise<void> {
     const sealed = await this.repository.sealFiles(dumped, kind, idleSince)
     if (sealed.length === 0) return
@@ -232,27 +241,5 @@ async function* decompressLines(
       size.bytes += line.length
       yield line
     }
-  }
-}
-
-/** Logs scored groups that were not dumped: the first at once, then their number once a minute per run and reason. */
-class DumpRejectionLogger {
-  readonly #log: Logger
-  readonly #lastWarnings = new Map<string, { at: number; since: number }>()
-
-  constructor(log: Logger) {
-    this.#log = log
-  }
-
-  report(run: string, reason: string): void {
-    const key = `${run} ${reason}`
-    const last = this.#lastWarnings.get(key) ?? { at: Number.NEGATIVE_INFINITY, since: 0 }
-    const groups = last.since + 1
-    if (performance.now() - last.at < REJECTION_WARNING_INTERVAL_MS) {
-      this.#lastWarnings.set(key, { ...last, since: groups })
-      return
-    }
-    this.#lastWarnings.set(key, { at: performance.now(), since: 0 })
-    this.#log.warn({ run, rejected_groups: groups }, `groups were scored, but not dumped: ${reason}`)
   }
 }

@@ -74,37 +74,12 @@ const constants = {
 }
 const STATE = dumpStateRecord.constants
 
-const sealDumpFile = defineScript({
-  folder: import.meta.dirname,
-  name: 'seal-dump-file',
-  keys: ['state', 'unwrittenFiles', 'pendingRecords'],
-  constants,
-})
-const claimDumpFile = defineScript({
-  folder: import.meta.dirname,
-  name: 'claim-dump-file',
-  keys: ['unwrittenFiles'],
-  constants,
-})
-const markDumpFileWritten = defineScript({
-  folder: import.meta.dirname,
-  name: 'mark-dump-file-written',
-  keys: ['state', 'unwrittenFiles', 'fileRecords', 'writtenFiles'],
-  constants,
-})
+const sealDumpFile = defineScript(import.meta.dirname, 'seal-dump-file', constants)
+const claimDumpFile = defineScript(import.meta.dirname, 'claim-dump-file', constants)
+const markDumpFileWritten = defineScript(import.meta.dirname, 'mark-dump-file-written', constants)
 
-const changeDumpSpace = defineScript({
-  folder: import.meta.dirname,
-  name: 'change-dump-space',
-  keys: ['dumpSpace'],
-  constants,
-})
-const correctDumpSpace = defineScript({
-  folder: import.meta.dirname,
-  name: 'correct-dump-space',
-  keys: ['dumpSpace'],
-  constants,
-})
+const changeDumpSpace = defineScript(import.meta.dirname, 'change-dump-space', constants)
+const correctDumpSpace = defineScript(import.meta.dirname, 'correct-dump-space', constants)
 
 /** Number of groups in a full file, as in the original environment. */
 export const GROUPS_PER_FILE: Record<DumpKind, number> = { rollouts: 100, failed: 50 }

@@ -1,4 +1,5 @@
 /** The operations of the API on the generation jobs of one kind: create, list, get, cancel, delete, resume and stream events. */
+
 import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { isActive } from '@reasoning-gym-server/contract/generation-job'
@@ -10,6 +11,7 @@ import { createCallToken, type Idempotency } from '../../platform/redis/idempote
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import type { Notifications } from '../../platform/redis/notifications.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
+import { splitList } from '../../platform/split-list.ts'
 import type { Runs } from '../runs/runs.ts'
 import type { JobAggregator } from './aggregator.ts'
 import { enqueueSlotJobs } from './concurrency.ts'
@@ -282,12 +284,12 @@ export class ActiveJobQuota {
 
   /** Lists the occupied places, oldest first, and releases those of jobs that have ended. */
   async #listOccupied(key: string, ownId: string): Promise<string[]> {
-    const pairs = await this.#redis.zrange(key, '0', '-1', 'WITHSCORES')
-    const ids = pairs.filter((_, k) => k % 2 === 0)
+    const places = splitList(await this.#redis.zrange(key, '0', '-1', 'WITHSCORES'), 2)
+    const ids = places.map(([id = '']) => id)
     const active = ids.length > 0 ? await this.#redis.zmscore(this.#keys.activeGenerationJobs, ...ids) : []
     const occupied: string[] = []
     for (const [k, id] of ids.entries()) {
-      if (active[k] != null || id === ownId || (await this.#isStarting(id, Number(pairs[2 * k + 1])))) occupied.push(id)
+      if (active[k] != null || id === ownId || (await this.#isStarting(id, Number(places[k]?.[1])))) occupied.push(id)
       else await this.#redis.zrem(key, id)
     }
     return occupied

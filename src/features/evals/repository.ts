@@ -15,6 +15,7 @@ import { formatChannel } from '../../platform/redis/notifications.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { tryReadFrom } from '../../platform/redis/unreadable-entries.ts'
+import { splitList } from '../../platform/split-list.ts'
 import {
   createGenerationJobKeys,
   type GenerationJob,
@@ -31,16 +32,10 @@ import {
 const folder = import.meta.dirname
 const FIELDS = generationJobRecord.constants
 const constants = SCRIPT_CONSTANTS
-const expiringKeys = ['job', 'modelApiKey', 'items', 'outputs', 'verdicts', 'claims', 'retries', 'events'] as const
-const endGenerationJob = defineScript({ folder, name: 'end-generation-job', keys: expiringKeys, constants })
-const reopenGenerationJob = defineScript({ folder, name: 'reopen-generation-job', keys: expiringKeys, constants })
-const deleteGenerationJob = defineScript({
-  folder,
-  name: 'delete-generation-job',
-  keys: [...expiringKeys, 'itemClaimLock'],
-  constants,
-})
-const setWaitingFor = defineScript({ folder, name: 'set-waiting-for', keys: ['job'], constants })
+const endGenerationJob = defineScript(folder, 'end-generation-job', constants)
+const reopenGenerationJob = defineScript(folder, 'reopen-generation-job', constants)
+const deleteGenerationJob = defineScript(folder, 'delete-generation-job', constants)
+const setWaitingFor = defineScript(folder, 'set-waiting-for', constants)
 
 /** Limit on stored jobs of each kind; active jobs are never deleted. */
 const MAX_RETAINED_JOBS = 2000
@@ -94,8 +89,7 @@ export class GenerationJobRepository {
     await this.#index(id, spec, now)
     if (modelApiKey !== undefined) await this.#redis.set(keys.modelApiKey, modelApiKey, 'PX', MAX_ACTIVE_MS)
     const transaction = this.#redis.multi().del(keys.items)
-    for (let k = 0; k < items.length; k += ITEMS_PER_COMMAND)
-      transaction.rpush(keys.items, ...items.slice(k, k + ITEMS_PER_COMMAND))
+    for (const part of splitList(items, ITEMS_PER_COMMAND)) transaction.rpush(keys.items, ...part)
     const job = generationJobRecord.format({ spec, status: 'queued', total, created_at: now })
     await transaction.hset(keys.job, job).exec()
     await this.#deleteOldest(spec.kind)
@@ -123,8 +117,7 @@ export class GenerationJobRepository {
   async *list(kind: GenerationJobKind, run?: string): AsyncGenerator<GenerationJob> {
     const index = run === undefined ? this.#keys.generationJobs(kind) : this.#keys.generationJobsOfRun(kind, run)
     const entries = await this.#listEntries(index)
-    for (let k = 0; k < entries.length; k += JOBS_PER_READ) {
-      const page = entries.slice(k, k + JOBS_PER_READ)
+    for (const page of splitList(entries, JOBS_PER_READ)) {
       // null: there is none
       const read = ({ id }: { id: string }) =>
         tryReadFrom(this.#redis, { key: index, name: id }, async () => (await this.get(id)) ?? null)
@@ -169,9 +162,8 @@ export class GenerationJobRepository {
   async sumOutputBytes(): Promise<number> {
     const ids = (await Promise.all(KINDS.map((kind) => this.listIds(kind)))).flat()
     let sum = 0
-    for (let k = 0; k < ids.length; k += JOBS_PER_READ)
-      for (const bytes of await Promise.all(ids.slice(k, k + JOBS_PER_READ).map((id) => this.#readKeptBytes(id))))
-        sum += bytes
+    for (const page of splitList(ids, JOBS_PER_READ))
+      for (const bytes of await Promise.all(page.map((id) => this.#readKeptBytes(id)))) sum += bytes
     return sum
   }
 
@@ -244,10 +236,7 @@ export class GenerationJobRepository {
   /** Lists the entries, newest first. */
   async #listEntries(index: string): Promise<{ id: string; since: number }[]> {
     const pairs = await this.#redis.zrevrange(index, 0, -1, 'WITHSCORES')
-    return Array.from({ length: pairs.length / 2 }, (_, k) => ({
-      id: pairs[2 * k] ?? '',
-      since: Number(pairs[2 * k + 1]),
-    }))
+    return splitList(pairs, 2).map(([id = '', since]) => ({ id, since: Number(since) }))
   }
 
   async #markActive(id: string): Promise<void> {

@@ -20,11 +20,7 @@ const ENTRY_TTL_MS = 2 * 60 * 60 * 1000
 /** Limit of the suffixes of a text to look up. A system prompt has few blank lines. */
 const MAX_SUFFIXES = 256
 
-const storeEntry = defineScript({
-  folder: import.meta.dirname,
-  name: 'store-bucketed-entry',
-  keys: ['bucket', 'bytes', 'entry'],
-})
+const storeEntry = defineScript(import.meta.dirname, 'store-bucketed-entry')
 
 /** Texts in buckets, which spread over the slots of a cluster. */
 class BucketedCache {

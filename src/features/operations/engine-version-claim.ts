@@ -5,11 +5,7 @@ import { waitUntilReady } from '../../platform/redis/connect.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 
-const claimEngineScript = defineScript({
-  folder: import.meta.dirname,
-  name: 'claim-engine-version',
-  keys: ['engineProcesses'],
-})
+const claimEngineScript = defineScript(import.meta.dirname, 'claim-engine-version')
 
 const CLAIM_REFRESH_INTERVAL_MS = 5_000
 const CLAIM_TTL_MS = 15_000

@@ -5,7 +5,7 @@ import type { Engine } from '../../engine/engine.ts'
 import { Closers } from '../../platform/closers.ts'
 import type { Platform } from '../../platform/platform.ts'
 import type { JobDefinition } from '../../platform/queue/job-definition.ts'
-import { FailedJobs, QueueBacklogReader } from '../../platform/queue/queue-state.ts'
+import { QueueState } from '../../platform/queue/queue-state.ts'
 import type { BackgroundWork, Schedule } from '../../platform/queue/schedules.ts'
 import { WriteProbe } from '../../platform/redis/cluster.ts'
 import type { DumpsFeature } from '../dumps/index.ts'
@@ -39,15 +39,14 @@ export function createOperations(platform: Platform, deps: OperationsDeps) {
   const { config, redis, keys, identity, recorder, transfers } = platform
   const { engine, tasks, runs, rollouts, evals, dumps, jobDefinitions, scrapeProcessGroup } = deps
   const closers = new Closers()
-  const failedJobs = closers.add(new FailedJobs(redis, keys.queuePrefix, jobDefinitions))
-  const backlog = closers.add(new QueueBacklogReader(redis, keys.queuePrefix, jobDefinitions))
+  const queues = closers.add(new QueueState(redis, keys.queuePrefix, jobDefinitions))
   const totals = closers.add(new FleetTotals(redis, keys, recorder))
   const reports = closers.add(new ProcessReports({ redis, keys, engine, recorder, identity }))
   addProcessGauges({ recorder, redis, engine, identity, transfers })
   const fleet = {
     redis,
     keys,
-    backlog,
+    queues,
     index: runs.index,
     runs: runs.repository,
     taskStatistics: runs.taskStatistics,
@@ -61,7 +60,7 @@ export function createOperations(platform: Platform, deps: OperationsDeps) {
     redis,
     keys,
     totals,
-    backlog,
+    queues,
     reports,
     views: runs.views,
     checkReadiness: readiness,
@@ -73,9 +72,9 @@ export function createOperations(platform: Platform, deps: OperationsDeps) {
     }),
     overview,
     checkReadiness: readiness,
-    listFailedJobs: (limit: number) => failedJobs.list(limit),
+    listFailedJobs: (limit: number) => queues.listFailed(limit),
     /** Throws `not_found`. */
-    retryFailedJob: (id: string) => retryFailedJob({ failedJobs, groups: rollouts.groups }, id),
+    retryFailedJob: (id: string) => retryFailedJob({ queues, groups: rollouts.groups }, id),
     claimEngineVersion: (options: Omit<ClaimEngineVersionOptions, 'version'>) =>
       claimEngineVersion(redis, keys, { ...options, version: engine.version }),
     startHeartbeat: () => startHeartbeat(redis, keys, identity.process),
@@ -95,10 +94,10 @@ const appendHourlyPointSchedule: Schedule = { name: 'append-hourly-point', every
  * there is no such failed job, or its group no longer exists.
  */
 async function retryFailedJob(
-  { failedJobs, groups }: { failedJobs: FailedJobs; groups: GroupRepository },
+  { queues, groups }: { queues: QueueState; groups: GroupRepository },
   id: string,
 ): Promise<void> {
-  const failed = await failedJobs.get(id)
+  const failed = await queues.getFailed(id)
   if (!failed) throw unknownJobError(id)
   const { definition, job } = failed
   if (definition.name === scoreGroupJob.name) {

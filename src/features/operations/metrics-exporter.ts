@@ -20,7 +20,7 @@ import {
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import type { Transfers } from '../../platform/platform.ts'
 import type { ProcessIdentity } from '../../platform/process-state.ts'
-import type { QueueBacklog, QueueBacklogReader } from '../../platform/queue/queue-state.ts'
+import type { QueueBacklog, QueueState } from '../../platform/queue/queue-state.ts'
 import { pingMasters } from '../../platform/redis/cluster.ts'
 import { PROBE_TIMEOUT_MS, withRedisTimeout } from '../../platform/redis/connect.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
@@ -46,7 +46,7 @@ const MAX_RUNS_WITH_SERIES = 20
 interface FleetGaugesDeps {
   redis: Redis
   keys: RedisKeys
-  backlog: QueueBacklogReader
+  queues: QueueState
   index: Pick<RunIndex, 'listByActivity'>
   runs: RunRepository
   taskStatistics: TaskStatistics
@@ -96,7 +96,7 @@ async function collectFleetGauges(
 ): Promise<FleetGaugeValue[]> {
   const [workers, queues, dumpBytes, runGauges, evalGauges] = await Promise.all([
     countLiveWorkers(deps.redis, deps.keys),
-    deps.backlog.readAll(),
+    deps.queues.readBacklog(),
     deps.dumps.readReservedBytes(),
     collectGaugesOfRuns(deps, isRunVisible),
     collectEvalGauges(deps),

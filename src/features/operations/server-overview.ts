@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis'
 import type { Counter } from 'prom-client'
 import type { MetricsRecorder } from '../../platform/metrics/metrics-recorder.ts'
 import { SharedCounters } from '../../platform/metrics/shared-counters.ts'
-import type { QueueBacklogReader } from '../../platform/queue/queue-state.ts'
+import type { QueueState } from '../../platform/queue/queue-state.ts'
 import { PROBE_TIMEOUT_MS, withRedisTimeout } from '../../platform/redis/connect.ts'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
@@ -24,7 +24,7 @@ interface ServerOverviewDeps {
   redis: Redis
   keys: RedisKeys
   totals: FleetTotals
-  backlog: QueueBacklogReader
+  queues: QueueState
   reports: ProcessReports
   views: RunViews
   checkReadiness: () => Promise<Readiness>
@@ -57,8 +57,8 @@ export class ServerOverview {
   }
 
   async appendHourlyPoint(): Promise<void> {
-    const { redis, totals, backlog } = this.#deps
-    const [sums, queues] = await Promise.all([totals.read(), backlog.readAll()])
+    const { redis, totals } = this.#deps
+    const [sums, queues] = await Promise.all([totals.read(), this.#deps.queues.readBacklog()])
     const queued = queues.reduce((sum, { jobs }) => sum + jobs.waiting + jobs.active + jobs.delayed, 0)
     const point: HourlyPoint = { at: new Date(redisNow()).toISOString(), queued, ...sums }
     await redis
@@ -74,8 +74,8 @@ export class ServerOverview {
   }
 
   async #build(): Promise<Overview> {
-    const { redis, checkReadiness, totals, backlog, reports } = this.#deps
-    const reads = Promise.all([checkReadiness(), totals.read(), backlog.readAll(), reports.list()])
+    const { redis, checkReadiness, totals, reports } = this.#deps
+    const reads = Promise.all([checkReadiness(), totals.read(), this.#deps.queues.readBacklog(), reports.list()])
     const [health, sums, queues, processes] = await withRedisTimeout(READ_TIMEOUT_MS, reads, redis)
     const now = redisNow()
     return {

@@ -6,12 +6,7 @@ import { defineScript } from '../../platform/redis/scripts.ts'
 import { tryRead } from '../../platform/redis/unreadable-entries.ts'
 import { createRunKeys, type EpochKeys, epochPrefix, runRecord } from '../runs/records.ts'
 
-const storeRescore = defineScript({
-  folder: import.meta.dirname,
-  name: 'store-rescore',
-  keys: ['run', 'rescores', 'rescoreIds'],
-  constants: { RUN: runRecord.constants },
-})
+const storeRescore = defineScript(import.meta.dirname, 'store-rescore', { RUN: runRecord.constants })
 
 const MAX_RESCORES = 20
 

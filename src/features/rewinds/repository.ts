@@ -1,42 +1,20 @@
 /** Rewinds runs in Redis: one script makes a run what it was after a step (scripts/rewind-run.lua). */
 import type { Platform } from '../../platform/platform.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
+import { defineScript } from '../../platform/redis/scripts.ts'
 import { createBatchKeys } from '../batches/repository.ts'
 import { buildRetirementArgs, groupRecord } from '../rollouts/records.ts'
 import type { EpochRepository } from '../runs/epochs.ts'
 import type { RunRepository } from '../runs/repository.ts'
 import { RunIndex } from '../runs/run-index.ts'
-import { defineSequenceScript } from '../runs/sequence/positions.ts'
+import { SEQUENCE_CONSTANTS } from '../runs/sequence/positions.ts'
 import { withMix } from '../runs/settings.ts'
 import type { ResolvedRun } from '../runs/types.ts'
 
-const rewindRun = defineSequenceScript(
-  'rewind-run',
-  [
-    'stepPositions',
-    'questions',
-    'leaseExpiries',
-    'leasedItems',
-    'curriculumHistory',
-    'metricSteps',
-    'metricBlocks',
-    'pendingGroups',
-    'buffer',
-    'backlog',
-    'groupSummaries',
-    'retainedGroups',
-    'retainedTexts',
-    'failedGroups',
-    'allGroups',
-    'rewoundGroups',
-    'openGroups',
-    'openBatches',
-    'acknowledgedSteps',
-    'mixes',
-    'flowSamples',
-  ],
-  { folder: import.meta.dirname, constants: { GROUP: groupRecord.constants } },
-)
+const rewindRun = defineScript(import.meta.dirname, 'rewind-run', {
+  ...SEQUENCE_CONSTANTS,
+  GROUP: groupRecord.constants,
+})
 
 /** What a rewind has voided. */
 interface VoidedCounts {

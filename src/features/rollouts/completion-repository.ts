@@ -29,41 +29,12 @@ import {
   groupRecord,
 } from './records.ts'
 
-const completeGroups = defineScript({
-  folder: import.meta.dirname,
-  name: 'complete-groups',
-  keys: [
-    'run',
-    'pendingGroups',
-    'buffer',
-    'retainedGroups',
-    'taskSums',
-    'curriculum',
-    'curriculumHistory',
-    'backlog',
-    'groupSummaries',
-    'retainedTexts',
-    'failedGroups',
-    'dumpState',
-    'pendingRolloutRecords',
-    'pendingFailedRecords',
-    'recentAccuracies',
-    'learnability',
-    'recentOutcomes',
-    'metricSteps',
-    'metricBlocks',
-    'stepSums',
-    'blockSums',
-    'allGroups',
-    'frontierEvidence',
-  ],
-  constants: {
-    RUN: runRecord.constants,
-    GROUP: groupRecord.constants,
-    BACKLOG: backlogRecord.constants,
-    SUMS: sumsRecord.constants,
-    DUMPS: dumpStateRecord.constants,
-  },
+const completeGroups = defineScript(import.meta.dirname, 'complete-groups', {
+  RUN: runRecord.constants,
+  GROUP: groupRecord.constants,
+  BACKLOG: backlogRecord.constants,
+  SUMS: sumsRecord.constants,
+  DUMPS: dumpStateRecord.constants,
 })
 
 /** Limit of groups that share a script, which takes about 0.1 ms for each. */

@@ -1,4 +1,5 @@
 /** The job and schedules of rollouts, how groups are put into jobs, and the sweep that queues lost jobs again. */
+
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import { z } from 'zod'
@@ -8,6 +9,7 @@ import type { JobDefinition } from '../../platform/queue/job-definition.ts'
 import type { Producer } from '../../platform/queue/queues.ts'
 import type { Schedule } from '../../platform/queue/schedules.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
+import { splitList } from '../../platform/split-list.ts'
 import type { RunRepository } from '../runs/repository.ts'
 import { type RunIndex, sweepEach } from '../runs/run-index.ts'
 import { formatScoreJobId } from './records.ts'
@@ -51,10 +53,7 @@ export type EnqueueGroup = (group: JobGroup & { canShare: boolean }) => Promise<
 export function createGroupQueue(producer: Pick<Producer, 'add'>): EnqueueGroup {
   const add = batchCalls(
     async (groups: JobGroup[]) => {
-      const jobs = Array.from({ length: Math.ceil(groups.length / MAX_GROUPS_PER_JOB) }, (_, k) =>
-        buildJob(groups.slice(k * MAX_GROUPS_PER_JOB, (k + 1) * MAX_GROUPS_PER_JOB)),
-      )
-      await producer.add(scoreGroupJob, jobs.flat())
+      await producer.add(scoreGroupJob, splitList(groups, MAX_GROUPS_PER_JOB).flatMap(buildJob))
       return groups.map(() => undefined)
     },
     { keyOf: ({ run, epoch }) => `${run}/${epoch}`, maxCalls: MAX_GROUPS_PER_JOB * MAX_JOBS_PER_CALL },

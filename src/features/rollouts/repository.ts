@@ -14,6 +14,7 @@ import type { Platform } from '../../platform/platform.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { tryRead } from '../../platform/redis/unreadable-entries.ts'
+import { splitList } from '../../platform/split-list.ts'
 import { backlogRecord, runRecord, STATE_CONSTANTS } from '../runs/records.ts'
 import { RunIndex } from '../runs/run-index.ts'
 import { type GroupMetadata, type GroupPayload, type GroupTexts, unpackMetadata, unpackTexts } from './group-payload.ts'
@@ -25,18 +26,8 @@ const CONSTANTS = {
   BACKLOG: backlogRecord.constants,
 }
 
-const acceptGroups = defineScript({
-  folder: import.meta.dirname,
-  name: 'accept-groups',
-  keys: ['run', 'pendingGroups', 'buffer', 'backlog', 'leaseExpiries', 'leasedItems', 'allGroups', 'stepStates'],
-  constants: { ...CONSTANTS, STATE: STATE_CONSTANTS },
-})
-const reopenGroup = defineScript({
-  folder: import.meta.dirname,
-  name: 'reopen-group',
-  keys: ['run', 'group', 'pendingGroups', 'backlog', 'failedGroups', 'retainedGroups'],
-  constants: CONSTANTS,
-})
+const acceptGroups = defineScript(import.meta.dirname, 'accept-groups', { ...CONSTANTS, STATE: STATE_CONSTANTS })
+const reopenGroup = defineScript(import.meta.dirname, 'reopen-group', CONSTANTS)
 
 /** Limit of groups that share a script, which takes about 0.05 ms for each. */
 const MAX_GROUPS_PER_SCRIPT = 32
@@ -253,10 +244,7 @@ export class GroupRepository {
 
 /** `flat` has the ID and the number of each group. */
 function parseRetained(flat: string[]): { group: string; position: number }[] {
-  return Array.from({ length: flat.length / 2 }, (_, k) => ({
-    group: flat[2 * k] ?? '',
-    position: Number(flat[2 * k + 1]),
-  }))
+  return splitList(flat, 2).map(([group = '', position]) => ({ group, position: Number(position) }))
 }
 
 function countBytes({ texts, arrays }: GroupPayload): number {

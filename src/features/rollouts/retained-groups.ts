@@ -2,6 +2,7 @@
  * The retained groups of a run, newest, worst or best first, with filters, search, paging and examples of format faults. Their
  * texts are whole or shortened.
  */
+
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type {
   FormatFaultExample,
@@ -12,6 +13,7 @@ import type {
 } from '@reasoning-gym-server/contract/retained-group'
 import pMap from 'p-map'
 import { getFinalReasoning, getFinalText } from '../../grading/answer-extraction.ts'
+import { splitList } from '../../platform/split-list.ts'
 import type { Items } from '../items/items.ts'
 import type { ResolvedRun } from '../runs/types.ts'
 import type { GroupTexts } from './group-payload.ts'
@@ -221,8 +223,7 @@ async function* iterateByReward(
     }
   }
   keyed.sort((a, b) => (a.mean === b.mean ? b.position - a.position : a.mean < b.mean ? -1 : 1))
-  for (let k = 0; k < keyed.length; k += READ_CHUNK_SIZE) {
-    const chunk = keyed.slice(k, k + READ_CHUNK_SIZE)
+  for (const chunk of splitList(keyed, READ_CHUNK_SIZE)) {
     const stored = await Promise.all(chunk.map(({ id }) => groups.get({ run, epoch, group: id })))
     for (const [j, { id, position, mean }] of chunk.entries())
       yield { group: toLoadedGroup({ run, epoch, group: id }, position, stored[j]), cursor: `${mean}~${position}` }

@@ -23,20 +23,13 @@ import {
 import type { RunRepository } from './repository.ts'
 import { CONCURRENT_RUN_READS, RunIndex, sweepEach } from './run-index.ts'
 
-const RUN_AND_EPOCHS = {
-  folder: import.meta.dirname,
-  keys: ['run', 'discardedEpochs'],
-  constants: { RUN: runRecord.constants },
-} as const
-const discardRun = defineScript({ ...RUN_AND_EPOCHS, name: 'discard-run' })
-const reserveEpoch = defineScript({ ...RUN_AND_EPOCHS, name: 'reserve-epoch' })
-const startEpoch = defineScript({
-  folder: import.meta.dirname,
-  name: 'start-epoch',
-  keys: ['run', 'discardedEpochs', 'stepStates'],
-  constants: { RUN: runRecord.constants, STATE: STATE_CONSTANTS },
+const discardRun = defineScript(import.meta.dirname, 'discard-run', { RUN: runRecord.constants })
+const reserveEpoch = defineScript(import.meta.dirname, 'reserve-epoch', { RUN: runRecord.constants })
+const startEpoch = defineScript(import.meta.dirname, 'start-epoch', {
+  RUN: runRecord.constants,
+  STATE: STATE_CONSTANTS,
 })
-const isRemovable = defineScript({ folder: import.meta.dirname, name: 'is-removable', keys: ['discardedEpochs'] })
+const isEpochRemovable = defineScript(import.meta.dirname, 'is-epoch-removable')
 
 /** Time limit for writing the keys of a checkpoint. */
 const RESERVATION_MS = 10 * 60 * 1000
@@ -107,7 +100,7 @@ export class EpochRepository {
    */
   async remove({ name, epoch }: EpochRef, signal?: AbortSignal): Promise<void> {
     const discardedEpochs = this.#keys.discardedEpochs(name)
-    if ((await isRemovable(this.#redis, { discardedEpochs }, [epoch])) !== 1) return
+    if ((await isEpochRemovable(this.#redis, { discardedEpochs }, [epoch])) !== 1) return
     const owned = this.#listOwned({ name, epoch })
     for (const { indexes } of owned) {
       for (const index of indexes) {

@@ -28,68 +28,19 @@ import { CONCURRENT_RUN_READS, RunIndex } from './run-index.ts'
 import { type NumberedEvidence, parseEvidenceList } from './sequence/learnability.ts'
 import type { StoredRun } from './types.ts'
 
-const changeSettings = defineScript({
-  folder: import.meta.dirname,
-  name: 'update-run-settings',
-  keys: [
-    'run',
-    'openPositions',
-    'positionStates',
-    'itemBodies',
-    'leaseExpiries',
-    'leasedItems',
-    'requestedPositions',
-    'issuedItems',
-    'issuedTasks',
-    'stepPositions',
-    'questions',
-    'discardedEpochs',
-    'curriculum',
-    'frontierWeights',
-    'mixes',
-    'stepStates',
-  ],
-  constants: { RUN: runRecord.constants, LIMITS: { mixes: MAX_MIXES }, STATE: STATE_CONSTANTS },
+const changeSettings = defineScript(import.meta.dirname, 'update-run-settings', {
+  RUN: runRecord.constants,
+  LIMITS: { mixes: MAX_MIXES },
+  STATE: STATE_CONSTANTS,
 })
 
-const markRecreated = defineScript({
-  folder: import.meta.dirname,
-  name: 'mark-run-recreated',
-  keys: ['run'],
-  constants: { RUN: runRecord.constants },
-})
+const markRecreated = defineScript(import.meta.dirname, 'mark-run-recreated', { RUN: runRecord.constants })
 
-const resetCurriculum = defineScript({
-  folder: import.meta.dirname,
-  name: 'reset-curriculum',
-  keys: [
-    'run',
-    'curriculum',
-    'frontierWeights',
-    'frontierEvidence',
-    'learnability',
-    'recentAccuracies',
-    'openPositions',
-    'positionStates',
-    'itemBodies',
-    'requestedPositions',
-  ],
-  constants: { RUN: runRecord.constants },
-})
+const resetCurriculum = defineScript(import.meta.dirname, 'reset-curriculum', { RUN: runRecord.constants })
 
-const endStep = defineScript({
-  folder: import.meta.dirname,
-  name: 'end-step',
-  keys: ['run', 'stepStates'],
-  constants: { RUN: runRecord.constants, STATE: STATE_CONSTANTS },
-})
+const endStep = defineScript(import.meta.dirname, 'end-step', { RUN: runRecord.constants, STATE: STATE_CONSTANTS })
 
-const changeLifecycle = defineScript({
-  folder: import.meta.dirname,
-  name: 'change-run-lifecycle',
-  keys: ['run'],
-  constants: { RUN: runRecord.constants },
-})
+const changeLifecycle = defineScript(import.meta.dirname, 'change-run-lifecycle', { RUN: runRecord.constants })
 
 /** Texts of the evidence of a task that are remembered with what they say. */
 const PARSED_EVIDENCE = 1000

@@ -16,13 +16,10 @@ import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { translateRedisError } from '../../platform/redis/redis-errors.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
+import { splitList } from '../../platform/split-list.ts'
 import { type AllRunKeys, createRunKeys } from './records.ts'
 
-const removeSettledRun = defineScript({
-  folder: import.meta.dirname,
-  name: 'remove-settled-run',
-  keys: ['runsToSweep'],
-})
+const removeSettledRun = defineScript(import.meta.dirname, 'remove-settled-run')
 
 /** Time for which this process does not add a run again that it has added. */
 const REMEMBERED_MS = 30_000
@@ -139,9 +136,7 @@ export class RunIndex {
 }
 
 function toTimes(flat: string[]): Map<string, number> {
-  const times = new Map<string, number>()
-  for (let k = 0; k < flat.length; k += 2) times.set(flat[k] ?? '', Number(flat[k + 1]))
-  return times
+  return new Map(splitList(flat, 2).map(([name = '', time]) => [name, Number(time)]))
 }
 
 interface SweepOptions {

@@ -16,6 +16,7 @@ import { computeRunState, dependsOnOutcomes } from './run-state.ts'
 import type { Runs } from './runs.ts'
 import type { TaskStatistics } from './task-statistics.ts'
 import type { ResolvedRun } from './types.ts'
+import { buildProgressSummary } from './views.ts'
 
 /** Number of runs that one call reads. If few of them are in the list, a cursor continues. */
 const MAX_EXAMINED = 500
@@ -160,7 +161,6 @@ export class RunPages {
     const outcomes = isOpen ? await taskStatistics.readRecentOutcomes(run) : {}
     const latest = await this.#readLatest(run)
     const warnings = [...latest.warnings, ...listSampleWarnings(backlog.groupSizes, run.settings.group_size)]
-    const { items = 0, groups = 0, rollouts = 0, scored_groups = 0, failed_groups = 0 } = run.counters
     const { reward = 0, scored_rollouts = 0, last_scored_at } = run.counters
     return {
       run: run.name,
@@ -168,17 +168,7 @@ export class RunPages {
       state: computeRunState(run, { backlog, engine: health, outcomes, warnings }),
       lifecycle: run.lifecycle,
       preset: run.settings.preset,
-      progress: {
-        items,
-        groups,
-        rollouts,
-        scored_groups,
-        failed_groups,
-        queued_groups: backlog.queuedGroups,
-        open_groups: backlog.openGroups,
-        buffered_groups: backlog.bufferedGroups,
-        step: run.counters.step ?? run.counters.named_step ?? null,
-      },
+      progress: buildProgressSummary(run, backlog),
       tasks,
       tags: run.settings.tags,
       mean_reward: meanOfSum(reward, scored_rollouts),

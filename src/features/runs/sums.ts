@@ -2,10 +2,12 @@
  * Sums of the groups of a task, a step or a block of groups. Redis keeps each as one packed value, which the script that completes
  * groups adds to: as fields of a hash, they would take most of its time.
  */
+
 import type { Redis } from 'ioredis'
 import { Packr } from 'msgpackr'
 import { GROUP_SUMS, type StatisticSums } from '../../grading/group-statistics.ts'
 import { RecordDeclaration } from '../../platform/redis/record.ts'
+import { splitList } from '../../platform/split-list.ts'
 
 const COUNT = { kind: 'counter' } as const
 const TASK_NAME = /^\w{1,100}$/
@@ -49,9 +51,8 @@ const ROWS_PER_READ = 128
 
 /** Reads the sums of many steps or blocks, in their order. One that is gone has none. */
 export async function* readSums(redis: Redis, key: string, rows: readonly string[]): AsyncGenerator<StatisticSums> {
-  for (let k = 0; k < rows.length; k += ROWS_PER_READ) {
-    for (const packed of await redis.hmgetBuffer(key, ...rows.slice(k, k + ROWS_PER_READ)))
-      yield packed ? unpackSums(packed) : {}
+  for (const part of splitList(rows, ROWS_PER_READ)) {
+    for (const packed of await redis.hmgetBuffer(key, ...part)) yield packed ? unpackSums(packed) : {}
   }
 }
 

@@ -1,6 +1,12 @@
 /** Runs as `GET /runs/{run}` shows them. */
 import { type Caller, canAccessRun } from '@reasoning-gym-server/contract/caller'
-import type { CurriculumPoint, FrontierEstimate, Run, RunCondition } from '@reasoning-gym-server/contract/run'
+import type {
+  CurriculumPoint,
+  FrontierEstimate,
+  Run,
+  RunCondition,
+  RunSummary,
+} from '@reasoning-gym-server/contract/run'
 import type { RunMark, RunMix } from '@reasoning-gym-server/contract/run-control'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import type { Engine } from '../../engine/engine.ts'
@@ -165,15 +171,7 @@ function buildRunView(
     lifecycle: run.lifecycle,
     settings,
     progress: {
-      items: count('items'),
-      groups: count('groups'),
-      rollouts: count('rollouts'),
-      scored_groups: count('scored_groups'),
-      failed_groups: count('failed_groups'),
-      queued_groups: backlog.queuedGroups,
-      open_groups: backlog.openGroups,
-      buffered_groups: backlog.bufferedGroups,
-      step: counters.step ?? counters.named_step ?? null,
+      ...buildProgressSummary(run, backlog),
       stale_groups: count('stale_groups'),
       no_signal: {
         easy: count('no_signal_easy'),
@@ -215,6 +213,22 @@ function buildRunView(
         ]
       }),
     ),
+  }
+}
+
+/** The part of the progress that lists of runs show as well. */
+export function buildProgressSummary({ counters }: ResolvedRun, backlog: RunBacklog): RunSummary['progress'] {
+  const { items = 0, groups = 0, rollouts = 0, scored_groups = 0, failed_groups = 0, step, named_step } = counters
+  return {
+    items,
+    groups,
+    rollouts,
+    scored_groups,
+    failed_groups,
+    queued_groups: backlog.queuedGroups,
+    open_groups: backlog.openGroups,
+    buffered_groups: backlog.bufferedGroups,
+    step: step ?? named_step ?? null,
   }
 }
 

@@ -10,11 +10,7 @@ import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { translateRedisError } from '../../platform/redis/redis-errors.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 
-const claimTaskCodeScript = defineScript({
-  folder: import.meta.dirname,
-  name: 'claim-task-code',
-  keys: ['taskCode', 'taskCodeClaims'],
-})
+const claimTaskCodeScript = defineScript(import.meta.dirname, 'claim-task-code')
 
 const CLAIM_REFRESH_INTERVAL_MS = 5_000
 const CLAIM_TTL_MS = 15_000

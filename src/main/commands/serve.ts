@@ -10,20 +10,8 @@ import { overrideEnvironment } from '../../platform/installation.ts'
 import { type ChildServer, startChildServer } from '../bootstrap/child-server.ts'
 import { ensurePythonEnvironment } from '../bootstrap/python/python-environment.ts'
 
-interface RoleOptions {
-  host?: string
-  port?: number
-  workerPort?: number
-  dataDir?: string
-  redisUrl?: string
-  apiProcesses?: number
-  workers?: number
-  small?: boolean
-  concurrency?: number
-  logLevel?: string
-  tasksPath?: string
-  watchTasks?: boolean
-}
+/** Each option overrides the variable of its name: `dataDir` is DATA_DIR. */
+type RoleOptions = Record<string, string | number | true>
 
 /** Options of several commands. */
 const HOST_OPTION = ['--host <host>', 'address to listen on (env: HOST; default: 127.0.0.1)'] as const
@@ -115,21 +103,9 @@ function createRoleCommand(name: string, description: string): CliCommand {
 }
 
 /** Importing an entry point starts its process, which runs until a signal stops it. */
-async function startRole(options: RoleOptions, load: () => Promise<unknown>): Promise<void> {
-  overrideEnvironment({
-    HOST: options.host,
-    PORT: options.port,
-    WORKER_PORT: options.workerPort,
-    DATA_DIR: options.dataDir,
-    REDIS_URL: options.redisUrl,
-    API_PROCESSES: options.apiProcesses,
-    WORKERS: options.workers,
-    SMALL: options.small ? 'true' : undefined,
-    WORKER_CONCURRENCY: options.concurrency,
-    LOG_LEVEL: options.logLevel,
-    TASKS_PATH: options.tasksPath,
-    WATCH_TASKS: options.watchTasks ? 'true' : undefined,
-  })
+async function startRole({ concurrency, ...options }: RoleOptions, load: () => Promise<unknown>): Promise<void> {
+  const variables = Object.entries(options).map(([name, value]) => [name.replace(/[A-Z]/g, '_$&').toUpperCase(), value])
+  overrideEnvironment({ ...Object.fromEntries(variables), WORKER_CONCURRENCY: concurrency })
   await load()
 }
 

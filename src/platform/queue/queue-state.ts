@@ -15,7 +15,17 @@ export interface QueueBacklog {
   oldestAt: number | undefined
 }
 
-export class QueueBacklogReader {
+/** A failed job; its ID is the queue's name, `~` and BullMQ's ID. */
+export interface FailedJob {
+  id: string
+  queue: string
+  data: unknown
+  reason: string
+  attempts: number
+  failed_at: string
+}
+
+export class QueueState {
   readonly #queues: Queues
   readonly #definitions: readonly JobDefinition[]
 
@@ -24,7 +34,7 @@ export class QueueBacklogReader {
     this.#definitions = definitions
   }
 
-  readAll(): Promise<QueueBacklog[]> {
+  readBacklog(): Promise<QueueBacklog[]> {
     return Promise.all(
       this.#definitions.map(async ({ name }) => {
         const queue = this.#queues.getOrCreate(name)
@@ -42,33 +52,8 @@ export class QueueBacklogReader {
     )
   }
 
-  close(): Promise<void> {
-    return this.#queues.close()
-  }
-}
-
-/** A failed job; its ID is the queue's name, `~` and BullMQ's ID. */
-export interface FailedJob {
-  id: string
-  queue: string
-  data: unknown
-  reason: string
-  attempts: number
-  failed_at: string
-}
-
-/** Failed jobs are kept until they are retried. */
-export class FailedJobs {
-  readonly #queues: Queues
-  readonly #definitions: readonly JobDefinition[]
-
-  constructor(connection: Redis, prefix: string, definitions: readonly JobDefinition[]) {
-    this.#queues = new Queues(connection, prefix)
-    this.#definitions = definitions
-  }
-
-  /** Most recent first. */
-  async list(limit: number): Promise<{ total: number; jobs: FailedJob[] }> {
+  /** Failed jobs, most recent first. They are kept until they are retried. */
+  async listFailed(limit: number): Promise<{ total: number; jobs: FailedJob[] }> {
     const queues = await Promise.all(
       this.#definitions.map(async ({ name }) => {
         const queue = this.#queues.getOrCreate(name)
@@ -86,7 +71,7 @@ export class FailedJobs {
   }
 
   /** Undefined if there is no such job, or it is no longer failed. */
-  async get(id: string): Promise<{ definition: JobDefinition; job: Job } | undefined> {
+  async getFailed(id: string): Promise<{ definition: JobDefinition; job: Job } | undefined> {
     const separator = id.indexOf('~')
     const definition = this.#definitions.find(({ name }) => name === id.slice(0, separator))
     const job = definition && (await this.#queues.getOrCreate(definition.name).getJob(id.slice(separator + 1)))

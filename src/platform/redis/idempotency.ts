@@ -168,17 +168,10 @@ const LIMITS = {
   dropped_at_once: 500,
 }
 
-const KEYS = ['record', 'callerRecords', 'bytes'] as const
-const defineRecordScript = (name: string) =>
-  defineScript({
-    folder: import.meta.dirname,
-    name,
-    keys: KEYS,
-    constants: { RECORD: idempotencyRecord.constants, LIMITS },
-  })
-const startIdempotentCall = defineRecordScript('start-idempotent-call')
-const finishIdempotentCall = defineRecordScript('finish-idempotent-call')
-const renewIdempotentCall = defineRecordScript('renew-idempotent-call')
+const CONSTANTS = { RECORD: idempotencyRecord.constants, LIMITS }
+const startIdempotentCall = defineScript(import.meta.dirname, 'start-idempotent-call', CONSTANTS)
+const finishIdempotentCall = defineScript(import.meta.dirname, 'finish-idempotent-call', CONSTANTS)
+const renewIdempotentCall = defineScript(import.meta.dirname, 'renew-idempotent-call', CONSTANTS)
 
 /** A key of a caller, and the body that was sent with it, both as hashes. */
 interface CallIdentity {

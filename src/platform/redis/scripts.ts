@@ -1,6 +1,6 @@
 /**
  * Lua scripts in files: NAME.lua in the `scripts` folder of the feature that runs it, with the script's contract on top.
- * Scripts name their keys and stored fields: `K.run` and `RUN.epoch` come from a prelude, generated from the declaration.
+ * Scripts name their keys and stored fields: `K.run` and `RUN.epoch` come from a prelude, generated for the names that they use.
  * A line `-- include PATH` inserts PATH.lua, relative to the file that has the line.
  */
 import { readFileSync } from 'node:fs'
@@ -11,41 +11,36 @@ import { reportUnreadable } from './unreadable-entries.ts'
 
 type ScriptArgument = string | number | Buffer
 
-export interface ScriptDeclaration<Key extends string> {
-  /** The folder of the feature: pass `import.meta.dirname`. */
-  folder: string
-  name: string
-  /** The keys that the script touches, all in one hash slot. */
-  keys: readonly Key[]
-  /** Tables of constants, such as the fields of a stored record. */
-  constants?: Record<string, Readonly<Record<string, string | number>>>
-}
+/** Tables of constants that scripts name, such as the fields of a stored record. */
+export type ScriptConstants = Record<string, Readonly<Record<string, string | number>>>
 
-/** Runs a declared script on one of the connection's script connections; keys it does not declare are left out. */
-export type Script<Key extends string> = (
-  redis: Redis,
-  keys: Readonly<Record<Key, string>>,
-  args: ScriptArgument[],
-) => Promise<unknown>
+/** Runs a script on one of the connection's script connections. `keys` has those that it names, in one hash slot, and maybe more. */
+export type Script = (redis: Redis, keys: object, args: ScriptArgument[]) => Promise<unknown>
 
-/** Throws if the script names a key or a constant that is not declared. */
-export function defineScript<const Key extends string>(declaration: ScriptDeclaration<Key>): Script<Key> {
-  const { folder, name, keys: keyNames } = declaration
+/** `folder` is that of the feature: pass `import.meta.dirname`. Throws if the script names a constant that is not declared. */
+export function defineScript(folder: string, name: string, constants: ScriptConstants = {}): Script {
   const path = join(folder, 'scripts', `${name}.lua`)
   const body = readScript(path)
-  const prelude = buildPrelude(path, body, declaration)
+  const keyNames = listMembers(body, 'K')
+  const prelude = buildPrelude(path, body, keyNames, constants)
   const reportsUnreadable = body.includes('UNREADABLE')
   const lua = reportsUnreadable ? `${prelude} ${listUnreadable(body)}` : `${prelude} ${body}`
   const definition = { lua, numberOfKeys: keyNames.length }
   return async (redis, keys, args) => {
-    const run = (connection: Redis) =>
-      runCommand(connection, path, definition, [...keyNames.map((key) => keys[key]), ...args])
+    const own = keyNames.map((key) => requireKey(path, keys, key))
+    const run = (connection: Redis) => runCommand(connection, path, definition, [...own, ...args])
     const reply = await runOnScriptConnection(redis, run)
     if (!reportsUnreadable || !Array.isArray(reply) || reply[0] !== UNREADABLE_REPLY) return reply
     const [, rest, entries] = reply as UnreadableReply
     for (const [key, name] of entries) reportUnreadable(redis, { key, name })
     return rest
   }
+}
+
+function requireKey(path: string, keys: object, name: string): string {
+  const key: unknown = Reflect.get(keys, name)
+  if (typeof key !== 'string') throw new TypeError(`${path} names K.${name}, and its caller gives no such key`)
+  return key
 }
 
 const UNREADABLE_REPLY = 'UNREADABLE'
@@ -75,38 +70,34 @@ async function runCommand(
 }
 
 /** The prelude is one line, so that line numbers in errors match the file. It has only the names that the script uses. */
-function buildPrelude(path: string, body: string, { keys, constants }: ScriptDeclaration<string>): string {
-  const tables: Record<string, Record<string, string>> = {
-    K: Object.fromEntries(keys.map((key, k) => [key, `KEYS[${k + 1}]`])),
-  }
-  for (const [table, values] of Object.entries(constants ?? {})) {
-    tables[table] = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, JSON.stringify(value)]))
-  }
+function buildPrelude(path: string, body: string, keyNames: string[], constants: ScriptConstants): string {
+  const keys = keyNames.map((name, k) => `${name} = KEYS[${k + 1}]`)
   for (const table of listTables(body)) {
-    if (!tables[table]) throw new TypeError(`${path} names ${table}, which is not declared`)
+    if (table !== 'K' && !constants[table]) throw new TypeError(`${path} names ${table}, which is not declared`)
   }
-  const locals = Object.entries(tables).map(([table, values]) => {
+  const tables = Object.entries(constants).map(([table, values]) => {
     const members = listMembers(body, table).map((name) => {
       if (values[name] === undefined) throw new TypeError(`${path} names ${table}.${name}, which is not declared`)
-      return `${name} = ${values[name]}`
+      return `${name} = ${JSON.stringify(values[name])}`
     })
     return `local ${table} = { ${members.join(', ')} }`
   })
-  return locals.join(' ')
+  return [`local K = { ${keys.join(', ')} }`, ...tables].join(' ')
 }
 
 /** Tables of constants have names in capitals. */
 function listTables(body: string): Set<string> {
-  const code = body
-    .split('\n')
-    .map((line) => line.split('--', 1)[0] ?? '')
-    .join('\n')
-  return new Set([...code.matchAll(/\b([A-Z]+)\.\w/g)].map(([, table = '']) => table))
+  return new Set([...omitComments(body).matchAll(/\b([A-Z]+)\.\w/g)].map(([, table = '']) => table))
 }
 
 /** Every NAME of `TABLE.NAME` in a script, once. */
 function listMembers(body: string, table: string): string[] {
-  return [...new Set([...body.matchAll(new RegExp(`\\b${table}\\.(\\w+)`, 'g'))].map(([, name = '']) => name))]
+  const found = omitComments(body).matchAll(new RegExp(`\\b${table}\\.(\\w+)`, 'g'))
+  return [...new Set([...found].map(([, name = '']) => name))]
+}
+
+function omitComments(body: string): string {
+  return body.replace(/--.*/g, '')
 }
 
 function readScript(path: string): string {

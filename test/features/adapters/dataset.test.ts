@@ -147,6 +147,11 @@ describe('items that nobody should train on', () => {
     const { status, text } = await fetchText('run=hopeless&count=3')
     expect([status, JSON.parse(text).code]).toEqual([422, 'make_failed'])
     expect(JSON.parse(text).detail).toContain('frozen suite')
+    for (const url of ['/dataset.jsonl?run=hopeless&count=2000', '/dataset.jsonl.gz?run=hopeless&count=3']) {
+      const { statusCode, headers, body } = await world.app.inject({ url })
+      expect([statusCode, JSON.parse(body).code]).toEqual([422, 'make_failed'])
+      expect(headers['content-type']).toContain('application/problem+json')
+    }
     await world.call('PUT', '/runs/hopeful', { tasks: [{ task: 'string_synthesis', config }, 'gcd'] })
     const rows = await fetchRows('run=hopeful&count=20')
     expect(rows.map(({ task }) => task)).toEqual(Array(20).fill('gcd'))

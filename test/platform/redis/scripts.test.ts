@@ -21,31 +21,38 @@ afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 
-it('a script gets its keys by name, whatever their order', async () => {
+it('a script gets the keys that it names, whatever their order', async () => {
   const name = write('names', '-- Contract.\nreturn { K.second, K.first, ARGV[1] }')
-  const script = defineScript({ folder, name, keys: ['first', 'second'] })
-  expect(await script(redis, { second: '{a}:2', first: '{a}:1' }, ['x'])).toEqual(['{a}:2', '{a}:1', 'x'])
+  const script = defineScript(folder, name)
+  expect(await script(redis, { third: '{a}:3', second: '{a}:2', first: '{a}:1' }, ['x'])).toEqual([
+    '{a}:2',
+    '{a}:1',
+    'x',
+  ])
 })
 
 it('a script names constants, and its parts do too', async () => {
   write('parts/answer', 'local function answer() return RUN.epoch end')
   const name = write('constants', '-- include parts/answer\nreturn { answer(), LIMITS.steps }')
-  const script = defineScript({ folder, name, keys: [], constants: { RUN: { epoch: 'e' }, LIMITS: { steps: 7 } } })
+  const script = defineScript(folder, name, { RUN: { epoch: 'e' }, LIMITS: { steps: 7 } })
   expect(await script(redis, {}, [])).toEqual(['e', 7])
 })
 
+it('a call without a key that the script names is rejected', async () => {
+  const script = defineScript(folder, write('missing-key', '-- Not K.other.\nreturn K.run'))
+  await expect(script(redis, { other: '{a}:1', run: () => '{a}:2' }, [])).rejects.toThrow('missing-key.lua names K.run')
+})
+
 it('a script that names what is not declared does not load', () => {
-  const key = write('unknown-key', 'return K.other')
-  expect(() => defineScript({ folder, name: key, keys: ['run'] })).toThrow('K.other, which is not declared')
   const field = write('unknown-field', 'return RUN.other')
-  expect(() => defineScript({ folder, name: field, keys: [], constants: { RUN: { epoch: 'e' } } })).toThrow('RUN.other')
+  expect(() => defineScript(folder, field, { RUN: { epoch: 'e' } })).toThrow('RUN.other')
   const table = write('unknown-table', 'return GROUP.id')
-  expect(() => defineScript({ folder, name: table, keys: [] })).toThrow('GROUP, which is not declared')
+  expect(() => defineScript(folder, table)).toThrow('GROUP, which is not declared')
 })
 
 it('a script reports what it cannot read, and its reply stays the same', async () => {
   const lua = `table.insert(UNREADABLE, { K.entry, ARGV[1] }) if ARGV[1] == 'none' then return nil end return { 'reply' }`
-  const script = defineScript({ folder, name: write('reports', lua), keys: ['entry'] })
+  const script = defineScript(folder, write('reports', lua))
   const reported: unknown[] = []
   const listen = (error: Error) => reported.push(error.message)
   redis.on('unreadable-entry', listen)
@@ -67,7 +74,7 @@ it('no script decodes what is stored in a way that can fail', () => {
 })
 
 it('a script runs again after Redis has forgotten it', async () => {
-  const script = defineScript({ folder, name: write('forgotten', 'return 1'), keys: [] })
+  const script = defineScript(folder, write('forgotten', 'return 1'))
   expect(await script(redis, {}, [])).toBe(1)
   await redis.script('FLUSH')
   expect(await Promise.all(Array.from({ length: 8 }, () => script(redis, {}, [])))).toEqual(Array(8).fill(1))

@@ -124,7 +124,7 @@ async function sendDataset<Reply extends AnyReply>(dataset: Dataset, request: Da
   if (rows <= MAX_WHOLE_ROWS) return sendWhole(dataset, request, reply)
   reply.type(JSON_LINES_CONTENT_TYPE)
   if (request.method === 'HEAD') return reply.send(Readable.from([])) // without a length
-  return sendJsonLines(await withFirst(openLines(reply.reader.closed)), reply)
+  return sendJsonLines(openLines(reply.reader.closed), reply)
 }
 
 /**
@@ -137,8 +137,7 @@ async function sendGzippedDataset<Reply extends AnyReply>(dataset: Dataset, requ
   if (matchesEntityTag(request, entityTag)) return reply.status(304).send()
   reply.type(GZIP_CONTENT_TYPE)
   if (request.method === 'HEAD') return reply.send(Readable.from([]))
-  const lines = await withFirst(dataset.openLines(reply.reader.closed))
-  return reply.send(Readable.from(compress(lines), { objectMode: false }))
+  return reply.send(Readable.from(compress(dataset.openLines(reply.reader.closed)), { objectMode: false }))
 }
 
 async function sendWhole<Reply extends AnyReply>(dataset: Dataset, { method, headers }: DatasetRequest, reply: Reply) {
@@ -175,20 +174,6 @@ function describe({ rows }: Dataset, entityTag: string): Record<string, string> 
 function matchesEntityTag({ headers }: DatasetRequest, entityTag: string): boolean {
   const tags = headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
   return tags?.some((tag) => tag === '*' || tag === `"${entityTag}"`) ?? false
-}
-
-/** Returns the same lines, and fails at once if the first of them does. */
-async function withFirst(lines: AsyncGenerator<string>): Promise<AsyncGenerator<string>> {
-  return prepend(await lines.next(), lines)
-}
-
-async function* prepend(first: IteratorResult<string, unknown>, rest: AsyncGenerator<string>): AsyncGenerator<string> {
-  try {
-    if (!first.done) yield first.value
-    yield* rest
-  } finally {
-    await rest.return(undefined)
-  }
 }
 
 async function readAll(lines: AsyncGenerator<string>): Promise<Buffer> {

@@ -3,12 +3,14 @@
  * second submission, by any process, is a duplicate. A group is removed only after the run has accepted it. The sweep
  * closes idle groups and submits what a process left behind.
  */
+
 import { isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Logger } from 'pino'
 import type { MetricsRecorder } from '../../../platform/metrics/metrics-recorder.ts'
 import type { Schedule } from '../../../platform/queue/schedules.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { translateRedisError } from '../../../platform/redis/redis-errors.ts'
+import { splitList } from '../../../platform/split-list.ts'
 import { throttledLog } from '../../../platform/throttled-log.ts'
 import type { RolloutSubmission } from '../../rollouts/rollout-submission.ts'
 import { type RunIndex, sweepEach } from '../../runs/run-index.ts'
@@ -58,8 +60,8 @@ export class ClosedGroupSubmission {
   }
 
   async #submitEach(run: ResolvedRun, ids: string[]): Promise<void> {
-    for (let k = 0; k < ids.length; k += GROUPS_AT_A_TIME) {
-      const attempts = ids.slice(k, k + GROUPS_AT_A_TIME).map((id) => this.#submitOne(run, id))
+    for (const some of splitList(ids, GROUPS_AT_A_TIME)) {
+      const attempts = some.map((id) => this.#submitOne(run, id))
       await Promise.allSettled(attempts) // no attempt is in flight when this method ends
       // the remaining groups are younger, and each attempt costs as much as a post
       if ((await Promise.all(attempts)).includes('waiting')) return

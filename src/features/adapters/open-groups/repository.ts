@@ -107,33 +107,9 @@ const CONSTANTS = {
   TOTALS: openGroupTotalsRecord.constants,
   SIZES: groupSizesRecord.constants,
 }
-const writeSamples = defineScript({
-  folder: import.meta.dirname,
-  name: 'write-samples',
-  keys: [
-    'run',
-    'openGroups',
-    'pendingSamples',
-    'closedGroups',
-    'openGroupTotals',
-    'countedRollouts',
-    'sampleProcesses',
-    'groupSizes',
-  ],
-  constants: CONSTANTS,
-})
-const countSubstitutes = defineScript({
-  folder: import.meta.dirname,
-  name: 'count-substitutes',
-  keys: ['run', 'groupSizes'],
-  constants: CONSTANTS,
-})
-const removeClosedGroups = defineScript({
-  folder: import.meta.dirname,
-  name: 'remove-closed-groups',
-  keys: ['closedGroups', 'openGroupTotals'],
-  constants: CONSTANTS,
-})
+const writeSamples = defineScript(import.meta.dirname, 'write-samples', CONSTANTS)
+const countSubstitutes = defineScript(import.meta.dirname, 'count-substitutes', CONSTANTS)
+const removeClosedGroups = defineScript(import.meta.dirname, 'remove-closed-groups', CONSTANTS)
 
 /** Limit on the open and closed groups of a run. Samples of further items are scored but not collected. */
 const MAX_GROUPS = 100_000

@@ -15,17 +15,12 @@ import { type FailureCause, mergeFailures, toStoredFailure } from './failure-rea
 
 const folder = dirname(import.meta.dirname)
 const constants = SCRIPT_CONSTANTS
-const appendItems = defineScript({ folder, name: 'append-job-items', keys: ['job', 'items'], constants })
-const chooseItem = defineScript({ folder, name: 'choose-item', keys: ['job', 'items'], constants })
-const claimSample = defineScript({ folder, name: 'claim-sample', keys: ['job', 'claims', 'retries'], constants })
-const storeSampleOutput = defineScript({ folder, name: 'store-sample-output', keys: ['job', 'outputs'], constants })
-const deleteSampleOutputs = defineScript({ folder, name: 'delete-sample-outputs', keys: ['job', 'outputs'], constants })
-const recordSample = defineScript({
-  folder,
-  name: 'record-sample',
-  keys: ['job', 'verdicts', 'claims', 'events'],
-  constants,
-})
+const appendItems = defineScript(folder, 'append-job-items', constants)
+const chooseItem = defineScript(folder, 'choose-item', constants)
+const claimSample = defineScript(folder, 'claim-sample', constants)
+const storeSampleOutput = defineScript(folder, 'store-sample-output', constants)
+const deleteSampleOutputs = defineScript(folder, 'delete-sample-outputs', constants)
+const recordSample = defineScript(folder, 'record-sample', constants)
 
 type SampleClaim = { kind: 'sample'; sample: number } | { kind: 'none' } | { kind: 'ended' }
 export type RecordSampleResult =

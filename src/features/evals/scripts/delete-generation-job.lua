@@ -5,5 +5,7 @@
 if is_active(redis.call('HGET', K.job, JOB.status)) then
   return 0
 end
-redis.call('UNLINK', unpack(KEYS))
+redis.call(
+  'UNLINK', K.job, K.modelApiKey, K.items, K.outputs, K.verdicts, K.claims, K.retries, K.events, K.itemClaimLock
+)
 return 1

@@ -21,7 +21,7 @@ end
 redis.call('XADD', K.events, 'MAXLEN', '~', LIMIT.events, '*', 'event', 'result', 'data', ended.event)
 redis.call('PUBLISH', ended.channel, K.events)
 redis.call('PEXPIRE', K.job, RETENTION.result_ms)
-for k = 3, #KEYS do
-  redis.call('PEXPIRE', KEYS[k], RETENTION.samples_ms)
+for _, key in ipairs({ K.items, K.outputs, K.verdicts, K.claims, K.retries, K.events }) do
+  redis.call('PEXPIRE', key, RETENTION.samples_ms)
 end
 return 1

@@ -29,7 +29,7 @@ for at = 3, #ARGV do
   redis.call('RPUSH', K.retries, ARGV[at])
 end
 redis.call('PERSIST', K.job)
-for k = 3, #KEYS do
-  redis.call('PERSIST', KEYS[k])
+for _, key in ipairs({ K.items, K.outputs, K.verdicts, K.claims, K.retries, K.events }) do
+  redis.call('PERSIST', key)
 end
 return 1

@@ -6,6 +6,7 @@
 import { Difficulty, TaskName } from '@reasoning-gym-server/contract/recipe'
 import type { ChainableCommander, Redis } from 'ioredis'
 import { z } from 'zod'
+import { splitList } from '../../../platform/split-list.ts'
 import type { RunKeys } from '../records.ts'
 import {
   decodeChunk,
@@ -224,7 +225,7 @@ export async function readIssuedItems(
   const tasks = await redis.lrange(issuedTasks, 0, -1)
   const numbers = (await redis.hkeys(issuedItems)).map(Number).toSorted((a, b) => a - b)
   const description = new IssuedItemsDescription(tasks, includes)
-  for (const part of splitFields(numbers, CHUNKS_PER_READ)) {
+  for (const part of splitList(numbers, CHUNKS_PER_READ)) {
     const buffers = await redis.hmgetBuffer(issuedItems, ...part.map(String))
     for (const [k, number] of part.entries()) description.add(number, buffers[k] ?? Buffer.alloc(0))
   }
@@ -238,7 +239,7 @@ export async function readSteps(
   includes: (position: number) => boolean,
 ): Promise<StepPositions[]> {
   const chunks: (string | null)[] = []
-  for (const part of splitFields(await redis.hkeys(stepPositions)))
+  for (const part of splitList(await redis.hkeys(stepPositions), FIELDS_PER_COMMAND))
     chunks.push(...(await redis.hmget(stepPositions, ...part)))
   return chunks
     .flatMap((chunk) => parseSteps(chunk ?? ''))
@@ -253,11 +254,9 @@ export function* listIssuedItemWrites(
 ): Generator<(pipeline: ChainableCommander) => void> {
   const { tasks, chunks } = packIssuedItems(issued, leases)
   if (tasks.length > 0) yield (pipeline) => pipeline.rpush(keys.issuedTasks, ...tasks)
-  for (const part of splitFields(chunks)) yield (pipeline) => pipeline.hset(keys.issuedItems, new Map(part))
+  for (const part of splitList(chunks, FIELDS_PER_COMMAND))
+    yield (pipeline) => pipeline.hset(keys.issuedItems, new Map(part))
   const stepFields = Object.entries(formatSteps(steps))
-  for (const part of splitFields(stepFields)) yield (pipeline) => pipeline.hset(keys.stepPositions, new Map(part))
-}
-
-function splitFields<T>(list: T[], size = FIELDS_PER_COMMAND): T[][] {
-  return Array.from({ length: Math.ceil(list.length / size) }, (_, k) => list.slice(k * size, (k + 1) * size))
+  for (const part of splitList(stepFields, FIELDS_PER_COMMAND))
+    yield (pipeline) => pipeline.hset(keys.stepPositions, new Map(part))
 }

@@ -2,6 +2,7 @@
  * Reads checkpoints from Redis, and restores them: the keys of the next epoch are written first (write-keys.ts), then that
  * epoch starts in one atomic step.
  */
+
 import type { CurriculumPoint } from '@reasoning-gym-server/contract/run'
 import { type ForkOrigin, RunMark, RunMix } from '@reasoning-gym-server/contract/run-control'
 import { resolveSettings, type SettingsChange } from '@reasoning-gym-server/contract/run-settings'
@@ -9,6 +10,7 @@ import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
 import { tryRead } from '../../../platform/redis/unreadable-entries.ts'
+import { splitList } from '../../../platform/split-list.ts'
 import { type GroupEvidence, parseEvidence, parseFrontier, type StoredFrontier } from '../curriculum/frontier-store.ts'
 import type { EpochRepository } from '../epochs.ts'
 import { isMarkUpTo } from '../marks.ts'
@@ -174,7 +176,7 @@ export class CheckpointRepository {
     const metricSteps = takeList()
     const metricBlocks = takeList()
     const requested = withRequested ? takeHash() : undefined
-    const expiries = withLeases ? groupInPairs(takeList()) : undefined
+    const expiries = withLeases ? splitList(takeList(), 2) : undefined
     const leased = withLeases ? takeHash() : {}
     return {
       values,
@@ -194,7 +196,7 @@ export class CheckpointRepository {
       requested,
       metricSteps,
       metricBlocks,
-      leases: expiries?.flatMap(([at, until]) => parseLease(at, until, leased[at])),
+      leases: expiries?.flatMap(([at = '', until = '']) => parseLease(at, until, leased[at])),
     }
   }
 
@@ -203,7 +205,8 @@ export class CheckpointRepository {
     const states: RedisHash = {}
     for (let cursor = ''; cursor !== '0'; ) {
       const [next, texts] = await this.#redis.hscan(keys.requestedPositions, cursor || '0', 'COUNT', CHUNK_SIZE)
-      for (const [position, state] of groupInPairs(texts)) if (Number(position) < end) states[position] = state
+      for (const [position = '', state = ''] of splitList(texts, 2))
+        if (Number(position) < end) states[position] = state
       cursor = next
     }
     return states
@@ -235,7 +238,7 @@ export class CheckpointRepository {
     let cursor = '0'
     do {
       const [next, texts] = await this.#redis.zscan(key, cursor, 'COUNT', CHUNK_SIZE)
-      yield groupInPairs(texts)
+      yield splitList(texts, 2) as [string, string][] // as ZSCAN replies
       cursor = next
     } while (cursor !== '0')
   }
@@ -352,8 +355,4 @@ function isCurrent(run: StoredRun, { epoch, revision }: { epoch?: number; revisi
 function parseLease(position: string, until: string, json: string | undefined): Lease[] {
   const state = json === undefined ? undefined : decodePositionState(json)
   return state?.kind === 'made' ? [{ position: Number(position), until: Number(until), ...state.item }] : []
-}
-
-function groupInPairs(texts: string[]): [string, string][] {
-  return Array.from({ length: texts.length / 2 }, (_, k) => [texts[2 * k] ?? '', texts[2 * k + 1] ?? ''])
 }

@@ -1,12 +1,11 @@
 /** The recorded state of a run after a step, from which a checkpoint can be made (../scripts/parts/step-states.lua). */
 import type { Redis } from 'ioredis'
+import { defineScript } from '../../../platform/redis/scripts.ts'
 import type { AllRunKeys } from '../records.ts'
-import { defineSequenceScript, listScriptKeys } from '../sequence/positions.ts'
+import { listScriptKeys, SEQUENCE_CONSTANTS } from '../sequence/positions.ts'
 import type { StoredRun } from '../types.ts'
 
-const readState = defineSequenceScript('read-step-state', ['curriculumHistory', 'metricSteps', 'metricBlocks'], {
-  folder: import.meta.dirname,
-})
+const readState = defineScript(import.meta.dirname, 'read-step-state', SEQUENCE_CONSTANTS)
 
 export interface StepState {
   step: number

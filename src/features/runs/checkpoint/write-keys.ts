@@ -2,9 +2,11 @@
  * Writes the keys of a restored checkpoint, a thousand entries at a time: neither Redis nor this process works on one
  * checkpoint for long while others wait.
  */
+
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ChainableCommander, Redis } from 'ioredis'
 import type { StatisticSums } from '../../../grading/group-statistics.ts'
+import { splitList } from '../../../platform/split-list.ts'
 import { formatCurriculumState, type RunKeys } from '../records.ts'
 import { formatEvidenceList } from '../sequence/learnability.ts'
 import { encodeMadeState, encodeUnmadeState } from '../sequence/position-state.ts'
@@ -48,7 +50,7 @@ export async function writeCheckpoint(
   )
   await writer.hash(keys.learnability, mapValues(learnability, formatEvidenceList))
   await writer.sums(keys.taskSums, Object.entries(tasks))
-  for (const part of splitIntoChunks(curriculum_history)) {
+  for (const part of splitList(curriculum_history, CHUNK_SIZE)) {
     await writer.add(part.length, (pipeline) =>
       pipeline.lpush(keys.curriculumHistory, ...part.map((point) => JSON.stringify(point))),
     )
@@ -96,7 +98,7 @@ class ChunkWriter {
   }
 
   async hash(key: string, fields: Record<string, string | number>): Promise<void> {
-    for (const part of splitIntoChunks(Object.entries(fields))) {
+    for (const part of splitList(Object.entries(fields), CHUNK_SIZE)) {
       await this.add(part.length, (pipeline) => pipeline.hset(key, Object.fromEntries(part)))
     }
   }
@@ -122,7 +124,7 @@ class ChunkWriter {
   }
 
   async scored(key: string, members: [score: number, member: number | string][]): Promise<void> {
-    for (const part of splitIntoChunks(members)) {
+    for (const part of splitList(members, CHUNK_SIZE)) {
       await this.add(part.length, (pipeline) => pipeline.zadd(key, ...part.flat()))
     }
   }
@@ -141,12 +143,6 @@ class ChunkWriter {
     for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error
     await nextTurn()
   }
-}
-
-function splitIntoChunks<T>(list: T[]): T[][] {
-  return Array.from({ length: Math.ceil(list.length / CHUNK_SIZE) }, (_, k) =>
-    list.slice(k * CHUNK_SIZE, (k + 1) * CHUNK_SIZE),
-  )
 }
 
 function mapValues<A, B>(record: Record<string, A>, convert: (value: A) => B): Record<string, B> {

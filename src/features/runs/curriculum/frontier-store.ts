@@ -34,18 +34,8 @@ export const GroupEvidence = z.strictObject({
 })
 export type GroupEvidence = z.infer<typeof GroupEvidence>
 
-const readEvidence = defineScript({
-  folder: import.meta.dirname,
-  name: 'read-evidence',
-  keys: ['run', 'frontierEvidence'],
-  constants: { RUN: runRecord.constants },
-})
-const foldEvidence = defineScript({
-  folder: import.meta.dirname,
-  name: 'fold-evidence',
-  keys: ['run', 'curriculum', 'frontierWeights', 'curriculumHistory', 'frontierEvidence'],
-  constants: { RUN: runRecord.constants },
-})
+const readEvidence = defineScript(import.meta.dirname, 'read-evidence', { RUN: runRecord.constants })
+const foldEvidence = defineScript(import.meta.dirname, 'fold-evidence', { RUN: runRecord.constants })
 
 const FOLD_SIZE = 200
 

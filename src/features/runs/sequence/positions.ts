@@ -1,10 +1,12 @@
 /** The positions of a run's sequence in Redis: opened, claimed, made and issued. */
+
 import { type Recipe, TRAINING_SEEDS_START } from '@reasoning-gym-server/contract/recipe'
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { formatChannel } from '../../../platform/redis/notifications.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
-import { defineScript, type ScriptDeclaration } from '../../../platform/redis/scripts.ts'
+import { defineScript } from '../../../platform/redis/scripts.ts'
+import { splitList } from '../../../platform/split-list.ts'
 import { type AllRunKeys, backlogRecord, createRunKeys, type RunKeys, runRecord, STATE_CONSTANTS } from '../records.ts'
 import type { ResolvedRun, StoredRun } from '../types.ts'
 import {
@@ -47,21 +49,8 @@ const LIMITS = {
   addressable_positions: SEED_STRIDE,
 }
 
-const SEQUENCE_KEYS = [
-  'run',
-  'openPositions',
-  'positionStates',
-  'itemBodies',
-  'requestedPositions',
-  'issuedItems',
-  'issuedTasks',
-  'curriculum',
-  'stepStates',
-  'states',
-] as const
-type SequenceKey = (typeof SEQUENCE_KEYS)[number]
-
-const SEQUENCE_CONSTANTS = {
+/** Constants of the scripts that include parts/sequence.lua. */
+export const SEQUENCE_CONSTANTS = {
   LIMITS,
   RUN: runRecord.constants,
   BACKLOG: backlogRecord.constants,
@@ -72,20 +61,6 @@ const SEQUENCE_CONSTANTS = {
     no_item: NO_ITEM,
     steps_per_chunk: STEPS_PER_CHUNK,
   },
-}
-
-/** Scripts of other features that include parts/sequence.lua name their folder and further constants. */
-export function defineSequenceScript<const Key extends string = never>(
-  name: string,
-  keys: readonly Key[] = [],
-  { folder = import.meta.dirname, constants = {} }: Partial<Pick<ScriptDeclaration<Key>, 'folder' | 'constants'>> = {},
-) {
-  return defineScript<SequenceKey | Key>({
-    folder,
-    name,
-    keys: [...SEQUENCE_KEYS, ...keys],
-    constants: { ...SEQUENCE_CONSTANTS, ...constants },
-  })
 }
 
 /** Lists the keys that scripts are called with. `states` are those of the open positions or of the requested ones. */
@@ -100,17 +75,10 @@ export function listScriptKeys(
 
 const LISTED_SKIPPED_POSITIONS = 20
 
-const issueItems = defineSequenceScript('issue-items', [
-  'leaseExpiries',
-  'leasedItems',
-  'takenItems',
-  'pendingGroups',
-  'buffer',
-  'backlog',
-])
-const claimPositionsToMake = defineSequenceScript('claim-positions-to-make')
-const storeItem = defineSequenceScript('store-item', ['questions'])
-const releasePosition = defineSequenceScript('release-position', ['skippedPositions'])
+const issueItems = defineScript(import.meta.dirname, 'issue-items', SEQUENCE_CONSTANTS)
+const claimPositionsToMake = defineScript(import.meta.dirname, 'claim-positions-to-make', SEQUENCE_CONSTANTS)
+const storeItem = defineScript(import.meta.dirname, 'store-item', SEQUENCE_CONSTANTS)
+const releasePosition = defineScript(import.meta.dirname, 'release-position', SEQUENCE_CONSTANTS)
 
 /**
  * The positions to work on: open ones, of which the run keeps `prefetchTarget`, or those that a step or a call by
@@ -288,7 +256,7 @@ export class PositionRepository {
       | [...counts: [number, number, number, number], missing: string, patienceMs: number, ...texts: string[]]
     if (reply[0] === 'run_changed') return undefined
     const [capacity, taken, reissued, prefetchedCount, missing, patienceMs, ...texts] = reply
-    const items = groupInTuples(texts, 5).map(([position = '', what = '', text = '', retry, drawn], k): TakenItem => {
+    const items = splitList(texts, 5).map(([position = '', what = '', text = '', retry, drawn], k): TakenItem => {
       const { again, difficulty } =
         k < taken ? parseTakenDifficulty(text) : { again: k < taken + reissued, difficulty: text }
       const propensity = roundPropensity(Number(drawn))
@@ -312,7 +280,7 @@ export class PositionRepository {
     // the types of the script's reply
     const keys = this.#scriptKeys(run, scope)
     const claimed = (await claimPositionsToMake(this.#redis, keys, [JSON.stringify(call)])) as string[]
-    return groupInTuples(claimed, 4).map(([position, variant, share, tried]) => ({
+    return splitList(claimed, 4).map(([position, variant, share, tried]) => ({
       position: Number(position),
       previous: variant ? { task: parseVariant(variant).task, share: share ? Number(share) : undefined } : undefined,
       triedTasks: tried ? tried.split(',') : [],
@@ -402,8 +370,4 @@ export class PositionRepository {
 /** Parses a recorded difficulty, which starts with a sign if the item is issued again. */
 function parseTakenDifficulty(text: string): { again: boolean; difficulty: string } {
   return text.startsWith('~') ? { again: true, difficulty: text.slice(1) } : { again: false, difficulty: text }
-}
-
-export function groupInTuples(texts: string[], size: number): string[][] {
-  return Array.from({ length: texts.length / size }, (_, k) => texts.slice(size * k, size * (k + 1)))
 }

@@ -1,15 +1,18 @@
 /** Items that stay the same for every request: those of a training step, and those of positions requested by number. */
+
 import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../../platform/redis/keys.ts'
 import { redisNow } from '../../../platform/redis/redis-clock.ts'
+import { defineScript } from '../../../platform/redis/scripts.ts'
+import { splitList } from '../../../platform/split-list.ts'
 import { type AllRunKeys, createRunKeys } from '../records.ts'
 import type { StoredRun } from '../types.ts'
 import { parseVariant, roundPropensity, STEPS_PER_CHUNK } from './issued-items.ts'
 import { type MadeItem, parseDifficulty } from './position-state.ts'
-import { defineSequenceScript, groupInTuples, listScriptKeys } from './positions.ts'
+import { listScriptKeys, SEQUENCE_CONSTANTS } from './positions.ts'
 
-const requestStep = defineSequenceScript('request-step', ['stepPositions'])
-const requestPositions = defineSequenceScript('request-positions')
+const requestStep = defineScript(import.meta.dirname, 'request-step', SEQUENCE_CONSTANTS)
+const requestPositions = defineScript(import.meta.dirname, 'request-positions', SEQUENCE_CONSTANTS)
 
 /** What is needed to make an issued item again. */
 interface IssuedItem extends MadeItem {
@@ -82,7 +85,7 @@ function parseReply(reply: unknown): RequestOutcome {
   const numbers = rest.map(Number)
   switch (kind) {
     case 'issued':
-      return { kind, items: groupInTuples(rest, 5).map(parseItem) }
+      return { kind, items: splitList(rest, 5).map(parseItem) }
     case 'unmade':
     case 'no_item':
       return { kind, positions: numbers }

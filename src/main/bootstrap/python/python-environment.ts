@@ -7,15 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { APP_ROOT, getCacheFolder, getEnginePython, IS_PACKAGE } from '../../../platform/installation.ts'
 import { type ReportProgress, StartupError } from '../startup-report.ts'
-import {
-  buildVenv,
-  hasWorkFolders,
-  installPackages,
-  type RequirementsFile,
-  removeWorkFolders,
-  VenvFiles,
-  type VenvState,
-} from './venv.ts'
+import { buildVenv, installPackages, type RequirementsFile, VenvFiles, type VenvState } from './venv.ts'
 
 const execFileAsync = promisify(execFile)
 
@@ -66,7 +58,7 @@ export async function installRedisBinary(report: ReportProgress, pythonCommand?:
   const { venv, python } = PROJECT_FILES
   await whilePreparing(PROJECT_FILES, 'requirements-redis.txt', report, async () => {
     report(`No redis-server 6.2 or newer on the PATH: installing one into ${venv} …`)
-    await installPackages(PROJECT_FILES, venv, 'requirements-redis.txt', report)
+    await installPackages(PROJECT_FILES, 'requirements-redis.txt', report)
   })
   return findBundledRedis(python)
 }
@@ -115,7 +107,7 @@ async function whilePreparing(
   report: ReportProgress,
   prepare: (state: VenvState) => Promise<void>,
 ): Promise<void> {
-  if (files.getState(file) === 'ready') return removeLeftovers(files)
+  if (files.getState(file) === 'ready') return
   try {
     if (IS_PACKAGE) mkdirSync(files.root, { recursive: true })
     const lock = await files.lock(report)
@@ -128,16 +120,6 @@ async function whilePreparing(
   } catch (error) {
     throw explainUnwritableFolder(files, file, error)
   }
-}
-
-/** Removes the work folders of processes that died. A live process holds the lock and cleans up its own. */
-async function removeLeftovers(files: VenvFiles): Promise<void> {
-  try {
-    if (!hasWorkFolders(files)) return
-    const lock = files.tryLock()
-    if (lock) await removeWorkFolders(files)
-    lock?.release()
-  } catch {} // the environment works; these folders only take space
 }
 
 /** Turns a write error into a message that names the folder and what to do. Returns other errors unchanged. */

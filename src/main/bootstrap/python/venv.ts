@@ -1,19 +1,7 @@
-/** Creates a Python environment under a temporary name and renames it when it is complete. One process at a time does so, under a lock. */
+/** Creates a Python environment in place; its stamp comes last, so that one without it is made again. One process at a time does so, under a lock. */
 import { spawn } from 'node:child_process'
-import { createHash, randomUUID } from 'node:crypto'
-import {
-  accessSync,
-  constants,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  writeFileSync,
-} from 'node:fs'
+import { createHash } from 'node:crypto'
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,49 +10,27 @@ import { poll } from '../../../platform/retry.ts'
 import { describeHolder, type FileLock, tryLockWithPid } from '../file-lock.ts'
 import { type ReportProgress, StartupError, withWaitNotice } from '../startup-report.ts'
 
-/** Folders with this prefix belong to the process that has the lock. */
-const WORK_PREFIX = '.venv-work-'
 const FULL_DISK_BYTES = 2 ** 20
 const MAX_PROGRESS_CHARS = 60
 
 /** Replaces an existing environment. The caller holds the lock. If the start is killed, the next one uses nothing of it. */
 export async function buildVenv(files: VenvFiles, python: string, report: ReportProgress): Promise<void> {
-  await withWaitNotice(report, () => 'removing what a killed start left', removeWorkFolders(files))
-  const made = join(files.root, WORK_PREFIX + randomUUID())
+  mkdirSync(files.venv, { recursive: true })
+  accessSync(files.venv, constants.W_OK)
   try {
-    mkdirSync(made)
-    await createBareVenv(python, made, report)
-    await installPackages(files, made, 'requirements.txt', report)
-    await withWaitNotice(report, () => 'compiling the packages', compilePackages(made))
-    setHome(made, files.venv)
-    replaceFolder(files, made)
+    rmSync(getStampPath(files.venv, 'requirements.txt'), { force: true })
+    await createBareVenv(python, files.venv, report)
+    await installPackages(files, 'requirements.txt', report)
+    await withWaitNotice(report, () => 'compiling the packages', compilePackages(files))
   } catch (error) {
-    throw explainFullDisk(files, error) // before the space is freed
-  } finally {
-    await removeWorkFolders(files)
+    const explained = explainFullDisk(files, error) // before the space is freed
+    await rm(files.venv, { recursive: true, force: true }).catch(() => {})
+    throw explained
   }
 }
 
-/** Removes what killed processes left. */
-export function hasWorkFolders({ root }: VenvFiles): boolean {
-  return readdirSync(root).some((name) => name.startsWith(WORK_PREFIX))
-}
-
-/** The caller holds the lock. Files of another user may have to stay. */
-export async function removeWorkFolders({ root }: VenvFiles): Promise<void> {
-  for (const name of readdirSync(root)) {
-    if (!name.startsWith(WORK_PREFIX)) continue
-    await rm(join(root, name), { recursive: true, force: true }).catch(() => {})
-  }
-}
-
-/** Installs packages into the environment `venv`. Packages of an interrupted pip are installed again. */
-export async function installPackages(
-  files: VenvFiles,
-  venv: string,
-  file: RequirementsFile,
-  report: ReportProgress,
-): Promise<void> {
+/** Installs packages into the environment. Packages of an interrupted pip are installed again. */
+export async function installPackages(files: VenvFiles, file: RequirementsFile, report: ReportProgress): Promise<void> {
   const options = [
     '--disable-pip-version-check',
     '--no-input',
@@ -77,7 +43,7 @@ export async function installPackages(
   let lastLine = 'starting'
   const startedAt = Date.now()
   const install = runTetheredPython(
-    join(venv, 'bin', 'python'),
+    files.python,
     'pip',
     ['install', ...options, '-r', files.getRequirementsPath(file)],
     (line) => {
@@ -97,12 +63,11 @@ export async function installPackages(
       { cause: error },
     )
   }
-  files.writeStamp(venv, file)
+  files.writeStamp(file)
 }
 
 /** With all processors, and without the tests of the packages, half of their code. pip uses one and compiles everything. */
-async function compilePackages(venv: string): Promise<void> {
-  const python = join(venv, 'bin', 'python')
+async function compilePackages({ python, venv }: VenvFiles): Promise<void> {
   const args = ['-q', '-j', '0', '-x', 'site-packages/.+/tests/', join(venv, 'lib')]
   await runTetheredPython(python, 'compileall', args).catch((error) => {
     if (!(error instanceof PythonModuleError)) throw error // a file that this Python cannot compile is not imported either
@@ -115,7 +80,7 @@ async function createBareVenv(python: string, folder: string, report: ReportProg
     await withWaitNotice(
       report,
       () => `${python} makes a virtual environment, for ${secondsSince(startedAt)} s now`,
-      runTetheredPython(python, 'venv', [folder]),
+      runTetheredPython(python, 'venv', ['--clear', folder]),
     )
   } catch (error) {
     if (!(error instanceof PythonModuleError)) throw error
@@ -129,30 +94,6 @@ async function createBareVenv(python: string, folder: string, report: ReportProg
       },
     )
   }
-}
-
-/** Scripts such as `activate` contain the path of their environment. The server does not use them, but people may. */
-function setHome(made: string, home: string): void {
-  const scripts = readdirSync(join(made, 'bin')).map((name) => join(made, 'bin', name))
-  for (const path of [join(made, 'pyvenv.cfg'), ...scripts]) {
-    if (!lstatSync(path).isFile()) continue
-    const content = readFileSync(path)
-    if (content.includes(made)) writeFileSync(path, content.toString('utf8').replaceAll(made, home))
-  }
-}
-
-function replaceFolder({ root, venv }: VenvFiles, made: string): void {
-  if (lstatSync(venv, { throwIfNoEntry: false })) {
-    try {
-      renameSync(venv, join(root, WORK_PREFIX + randomUUID()))
-    } catch (error) {
-      // An overlay file system cannot rename a folder of a lower layer.
-      if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
-      for (const name of readdirSync(venv)) if (name.startsWith('.installed-')) rmSync(join(venv, name))
-      rmSync(venv, { recursive: true })
-    }
-  }
-  renameSync(made, venv)
 }
 
 function explainFullDisk({ root }: VenvFiles, cause: unknown): unknown {
@@ -276,8 +217,8 @@ export class VenvFiles {
   }
 
   /** A stamp holds the hash of the installed pins, so that a later start costs one read. */
-  writeStamp(venv: string, file: RequirementsFile): void {
-    writeFileSync(getStampPath(venv, file), this.#hash(file))
+  writeStamp(file: RequirementsFile): void {
+    writeFileSync(getStampPath(this.venv, file), this.#hash(file))
   }
 
   /** Undefined if another process holds the lock. */

@@ -2,21 +2,12 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import {
-  existsSync,
-  globSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { requirePython } from '../../../../src/main/bootstrap/python/python-environment.ts'
-import { installPackages, removeWorkFolders, VenvFiles } from '../../../../src/main/bootstrap/python/venv.ts'
+import { buildVenv, installPackages, VenvFiles } from '../../../../src/main/bootstrap/python/venv.ts'
 import { until } from '../../../world.ts'
 
 const SLOW = { timeout: 300_000 }
@@ -73,8 +64,7 @@ const listProcesses = () =>
       return false // it has ended
     }
   })
-const workFolders = () => readdirSync(root).filter((name) => name.startsWith('.venv-work-'))
-const appears = (pattern: string) => () => globSync(join(root, '.venv-work-*', pattern)).length > 0
+const appears = (pattern: string) => () => globSync(join(files.venv, pattern)).length > 0
 
 it(
   'a start that is killed at any point leaves nothing that disturbs the next, and two at once make one',
@@ -87,6 +77,7 @@ it(
       ['SIGKILL', appears('lib/python3*/site-packages/pip/_vendor')],
     ]
     for (const [signal, isReached] of points) {
+      rmSync(files.venv, { recursive: true, force: true }) // so that the point is one of this start
       const interrupted = start()
       await until(async () => isReached(interrupted), Boolean, 60_000)
       await interrupted.kill(signal)
@@ -94,10 +85,10 @@ it(
         async () => listProcesses(),
         (left) => left.length === 0,
       ) // no pip goes on by itself
-      expect(existsSync(files.venv)).toBe(false)
+      expect(files.getState('requirements.txt')).not.toBe('ready')
     }
-    // As an earlier version left it: an interpreter, no pip, no stamp.
-    execFileSync(await requirePython(undefined), ['-m', 'venv', '--without-pip', files.venv])
+    const rest = join(files.venv, 'lib', 'rest')
+    writeFileSync(rest, '')
     const both = [start(), start()]
     const [first, second] = await until(
       async () => both.toSorted((a, b) => a.output().indexOf('waiting for') - b.output().indexOf('waiting for')),
@@ -107,26 +98,26 @@ it(
     expect(await Promise.all(both.map(({ ended }) => ended))).toEqual([0, 0])
     expect(second?.output()).not.toContain('Preparing')
     expect(files.getState('requirements.txt')).toBe('ready')
-    expect(workFolders()).toEqual([])
-
-    execFileSync(join(files.venv, 'bin', 'pip'), ['--version']) // its first line names the interpreter
+    expect(existsSync(rest)).toBe(false)
     await expectBrokenPackageMended()
-    // Killed after the new one had its name, before the old one was deleted.
-    execFileSync('mkdir', [join(root, '.venv-work-left')])
-    expect(await start().ended).toBe(0)
-    expect(workFolders()).toEqual([])
   },
 )
 
-it('what a killed start left is removed while the spinner turns', async () => {
-  execFileSync('mkdir', [join(root, '.venv-work-left')])
-  let hasTurned = false
-  setImmediate(() => {
-    hasTurned = true
-  })
-  await removeWorkFolders(files)
-  expect([workFolders(), hasTurned]).toEqual([[], true])
-})
+it(
+  'an active environment with other pins is made again by its own Python, and what fails leaves nothing',
+  SLOW,
+  async () => {
+    const python = await requirePython(undefined)
+    execFileSync(python, ['-m', 'venv', '--without-pip', files.venv])
+    files.writeStamp('requirements.txt')
+    writeFileSync(join(root, 'requirements.txt'), '# other pins\n')
+    await buildVenv(files, files.python, () => {})
+    expect(files.getState('requirements.txt')).toBe('ready')
+    writeFileSync(join(root, 'requirements.txt'), 'no-such-file @ file:///no/such/file\n')
+    await expect(buildVenv(files, python, () => {})).rejects.toThrow('pip could not install requirements.txt')
+    expect(files.getState('requirements.txt')).toBe('missing')
+  },
+)
 
 /** As an install leaves it that was killed: pip's metadata says that the package is there, but its files are not. */
 async function expectBrokenPackageMended(): Promise<void> {
@@ -134,7 +125,7 @@ async function expectBrokenPackageMended(): Promise<void> {
   execFileSync(files.python, ['-c', MAKE_WHEEL, wheel])
   const hash = createHash('sha256').update(readFileSync(wheel)).digest('hex')
   writeFileSync(join(root, 'requirements-redis.txt'), `tiny @ file://${wheel} --hash=sha256:${hash}\n`)
-  const install = () => installPackages(files, files.venv, 'requirements-redis.txt', () => {})
+  const install = () => installPackages(files, 'requirements-redis.txt', () => {})
   await install()
   const [module = ''] = globSync(join(files.venv, 'lib/python3*/site-packages/tiny.py'))
   rmSync(module)
@@ -178,7 +169,7 @@ it('a waiting start names the process that it waits for, and goes on once the lo
 it('an environment whose interpreter is gone is made again', () => {
   expect(files.getState('requirements.txt')).toBe('missing')
   execFileSync('mkdir', ['-p', join(files.venv, 'bin')])
-  files.writeStamp(files.venv, 'requirements.txt')
+  files.writeStamp('requirements.txt')
   symlinkSync('/usr/bin/env', files.python)
   expect(files.getState('requirements.txt')).toBe('ready')
   rmSync(files.python)
