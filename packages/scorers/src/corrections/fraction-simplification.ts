@@ -1,5 +1,6 @@
 /** fraction_simplification: fractions that are in lowest terms already, and a key that is not. */
 import { z } from 'zod'
+import { getCommonDivisor } from '../expressions/numbers.ts'
 import { TypedInteger } from '../numbers.ts'
 import type { DatasetEntry } from '../scorer.ts'
 import type { Correction } from './correction.ts'
@@ -26,7 +27,5 @@ export const fractionSimplification: Correction = {
 /** The greatest number that divides both parts of the fraction. */
 function getDivisor({ metadata }: DatasetEntry): bigint {
   const { numerator, denominator } = Metadata.parse(metadata)
-  let [a, b] = [numerator, denominator]
-  while (b > 0n) [a, b] = [b, a % b]
-  return a
+  return getCommonDivisor(numerator, denominator)
 }

@@ -1,6 +1,6 @@
 /** rush_hour: a car moves only as far as the way is free, and an answer holds nothing but moves. */
 import { z } from 'zod'
-import { EXIT_CELL, isInLine, listCells, type Piece, parsePieces } from '../moves.ts'
+import { EXIT_CELL, listCells, type Piece, parsePieces, slidePiece } from '../moves.ts'
 import type { Correction } from './correction.ts'
 
 const Metadata = z.looseObject({ board_config: z.string() })
@@ -23,20 +23,7 @@ export const rushHour: Correction = {
 
 /** False where the word is no move or the move is not possible. */
 function moveCar(pieces: readonly Piece[], taken: Set<number>, word: string): boolean {
-  const [found, letter = '', count = ''] = MOVE_PATTERN.exec(word) ?? []
+  const [, letter = '', count = ''] = MOVE_PATTERN.exec(word) ?? []
   const car = pieces[letter.charCodeAt(0) - 65]
-  if (found === undefined || car === undefined || car.length === 1) return false
-  const step = car.stride * Math.sign(Number(count))
-  for (let left = Math.abs(Number(count)); left > 0; left--) {
-    const [back = 0, front = 0] = step > 0 ? listEnds(car) : listEnds(car).toReversed()
-    if (!isInLine(front, front + step, car.stride) || taken.has(front + step)) return false
-    taken.add(front + step)
-    taken.delete(back)
-    car.position += step
-  }
-  return true
-}
-
-function listEnds({ position, length, stride }: Piece): number[] {
-  return [position, position + (length - 1) * stride]
+  return car !== undefined && car.length > 1 && slidePiece(car, Number(count), taken) === Math.abs(Number(count))
 }

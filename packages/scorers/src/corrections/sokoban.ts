@@ -15,12 +15,7 @@ export const sokoban: Correction = {
     const { gamestr } = Metadata.parse(entry.metadata)
     const rows = strip(gamestr.replaceAll(' ', '')).split('\n')
     const width = rows[0]?.length ?? 0
-    const steps = new Map([
-      ['R', 1],
-      ['L', -1],
-      ['U', -width],
-      ['D', width],
-    ])
+    const steps = new Map(Object.entries({ R: 1, L: -1, U: -width, D: width }))
     return (answer) => {
       const names = answer.replaceAll(SIGNS_PATTERN, '')
       if (!STEPS_PATTERN.test(names)) return false

@@ -6,6 +6,7 @@ import {
   brokenRule,
   createMultisetComparison,
   type Explainer,
+  findMisfit,
   formatFault,
   quote,
   readPart,
@@ -161,13 +162,6 @@ export const polynomialEquations: Explainer = () => (answer) => {
   const text = strip(answer)
   if (text === '' || text === '""') return undefined
   const values = text.split(',').map((value) => strip(value))
-  const strange = values.findIndex((value) => !/^-?\d+(?:\.\d+)?$/.test(value))
-  return strange < 0
-    ? undefined
-    : formatFault(
-        `Decimal numbers with commas between them are needed, but value ${strange + 1} is ${quote(values[strange] ?? '')}.`,
-        {
-          item: strange + 1,
-        },
-      )
+  const isDecimal = (value: string) => /^-?\d+(?:\.\d+)?$/.test(value)
+  return findMisfit(values, isDecimal, 'Decimal numbers with commas between them are needed', 'value')
 }
