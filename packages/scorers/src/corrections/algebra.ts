@@ -1,9 +1,10 @@
 /** Numbers, sums and equations: exact quotients, both ways to round a root, and what is given already or not at all. */
 import { z } from 'zod'
-import { evaluateExactly, type Ratio } from '../hardened/expressions.ts'
+import { evaluateExactly } from '../hardened/expressions.ts'
+import type { Fraction } from '../python/numbers.ts'
 import { requireOracleAnswer } from '../scorer.ts'
 import type { Correction } from './correction.ts'
-import { isRounded, readDecimal } from './rounding.ts'
+import { equals, isRounded, readDecimal } from './rounding.ts'
 
 const ConversionMetadata = z.looseObject({ source_repr: z.string() })
 
@@ -23,11 +24,11 @@ export const basicArithmetic: Correction = {
     const exact = evaluateProblem(entry.question)
     const key = BigInt(requireOracleAnswer(entry))
     return (answer) =>
-      exact === undefined || exact.top === key * exact.bottom ? undefined : isSameNumber(answer, exact)
+      exact === undefined || exact.numerator === key * exact.denominator ? undefined : isSameNumber(answer, exact)
   },
 }
 
-function evaluateProblem(question: string): Ratio | undefined {
+function evaluateProblem(question: string): Fraction | undefined {
   const [expression = ''] = /-?[\d(][-+*/() \d]*/.exec(question) ?? []
   const tokens = expression.match(/\d+|[-+*/()]/g) ?? []
   // a minus before a number or a bracket is a sign, unless a number or a bracket ends before it
@@ -35,18 +36,13 @@ function evaluateProblem(question: string): Ratio | undefined {
 }
 
 /** A fraction of the same value, or a decimal that is rounded to its last place. */
-function isSameNumber(text: string, { top, bottom }: Ratio): boolean {
-  const [, numerator, denominator] = FRACTION_PATTERN.exec(text) ?? []
-  if (numerator !== undefined && denominator !== undefined)
-    return BigInt(denominator) > 0n && BigInt(numerator) * bottom === top * BigInt(denominator)
+function isSameNumber(text: string, exact: Fraction): boolean {
+  const [, top, bottom] = FRACTION_PATTERN.exec(text) ?? []
+  if (top !== undefined && bottom !== undefined)
+    return BigInt(bottom) > 0n && BigInt(top) * exact.denominator === exact.numerator * BigInt(bottom)
   const given = readDecimal(text)
-  const exact = bottom < 0n ? { numerator: -top, denominator: -bottom } : { numerator: top, denominator: bottom }
   if (given === undefined) return false
-  const { numerator: value, denominator: scale } = given.value
-  return (
-    value * exact.denominator === exact.numerator * scale ||
-    (given.lastPlace <= -MIN_DECIMALS && isRounded(given, exact))
-  )
+  return equals(given.value, exact) || (given.lastPlace <= -MIN_DECIMALS && isRounded(given, exact))
 }
 
 const HEXADECIMAL_PATTERN = /^([+-]?)(?:0x)?([0-9a-f]+)$/i

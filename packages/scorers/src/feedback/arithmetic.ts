@@ -1,5 +1,6 @@
 /** Expressions and equations: which numbers they use, and what they come to. */
-import { evaluateExactly, type Ratio, tokenizeArithmetic } from '../hardened/expressions.ts'
+import { evaluateExactly, tokenizeArithmetic } from '../hardened/expressions.ts'
+import type { Fraction } from '../python/numbers.ts'
 import { strip } from '../python/text.ts'
 import {
   type AnswerCheck,
@@ -39,9 +40,9 @@ function checkExpression(numbers: readonly string[], target: bigint): AnswerChec
     const used = checkNumbers(compare(tokens.filter((part) => /^\d/.test(part))))
     if (used) return used
     if (value === undefined) return brokenRule('The expression is incomplete or divides by zero.')
-    return value.top === target * value.bottom
+    return value.numerator === target * value.denominator
       ? undefined
-      : brokenRule(`The expression is worth ${formatRatio(value)}, not ${target}.`)
+      : brokenRule(`The expression is worth ${formatFraction(value)}, not ${target}.`)
   }
 }
 
@@ -58,8 +59,7 @@ function checkNumbers(difference: ReturnType<ReturnType<typeof createMultisetCom
   }
 }
 
-function formatRatio({ top, bottom }: Ratio): string {
-  const [a, b] = bottom < 0n ? [-top, -bottom] : [top, bottom]
+function formatFraction({ numerator: a, denominator: b }: Fraction): string {
   return a % b === 0n ? String(a / b) : `${a}/${b}`
 }
 
