@@ -1,8 +1,10 @@
 /** Numbers, sums and equations: exact quotients, both ways to round a root, and what is given already or not at all. */
 import { z } from 'zod'
+import { getCommonDivisor } from '../expressions/numbers.ts'
 import { evaluateExactly } from '../hardened/expressions.ts'
+import { TypedInteger } from '../numbers.ts'
 import type { Fraction } from '../python/numbers.ts'
-import { requireOracleAnswer } from '../scorer.ts'
+import { type DatasetEntry, requireOracleAnswer } from '../scorer.ts'
 import type { Correction } from './correction.ts'
 import { equals, isRounded, readDecimal } from './rounding.ts'
 
@@ -148,4 +150,31 @@ function getSign(coefficients: readonly bigint[], halves: bigint): number {
     scale *= BigInt(2 * SCALE)
   }
   return value === 0n ? 0 : value > 0n ? 1 : -1
+}
+
+const FractionMetadata = z.looseObject({ numerator: TypedInteger, denominator: TypedInteger })
+const LATEX_OR_PLAIN_FRACTION_PATTERN =
+  /^(?:\$?\\d?frac *\{ *(\d{1,40}) *\} *\{ *(\d{1,40}) *\}\$?|\$? *(\d{1,40}) *\/ *(\d{1,40}) *\$?)$/
+
+export const fractionSimplification: Correction = {
+  reason: 'Some fractions are in lowest terms already, 1/1 is not taken as 1, and a few keys are not in lowest terms.',
+  decide({ entry }) {
+    const { numerator, denominator } = FractionMetadata.parse(entry.metadata)
+    const divisor = getDivisor(entry)
+    return (answer) => {
+      if (numerator === denominator && answer === '1') return true
+      const [top, bottom] = (LATEX_OR_PLAIN_FRACTION_PATTERN.exec(answer) ?? [])
+        .slice(1)
+        .filter((part) => part !== undefined)
+      if (top === undefined || bottom === undefined) return undefined
+      return BigInt(top) * divisor === numerator && BigInt(bottom) * divisor === denominator
+    }
+  },
+  hasRightAnswer: (entry) => getDivisor(entry) > 1n,
+}
+
+/** The greatest number that divides both parts of the fraction. */
+function getDivisor({ metadata }: DatasetEntry): bigint {
+  const { numerator, denominator } = FractionMetadata.parse(metadata)
+  return getCommonDivisor(numerator, denominator)
 }
