@@ -55,6 +55,8 @@ it('seeds of an experiment are one line with a band, or a line for each', async 
   await page.getByRole('button', { name: 'Each run' }).click()
   await page.getByRole('img', { name: /^Reward: tuned-1 .*, tuned-2 .*, tuned-3 .*, other [0-9.]+$/ }).waitFor()
   expect(await watched.faults()).toEqual([])
+  await page.setViewportSize({ width: 360, height: 800 })
+  expect(await page.getByRole('region', { name: 'Tasks' }).locator('.table[tabindex]').count()).toBe(0)
 })
 
 it('all runs are searched and counted, and those beyond the first page are loaded on demand', async () => {
