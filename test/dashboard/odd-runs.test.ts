@@ -245,7 +245,7 @@ it('a run without steps is drawn over time, and its tasks as bars that do not lo
   for (let k = 0; k < 9; k++) await post(run, [{ completion: 'no' }, { completion: `<answer>${k}</answer>` }])
   await watched.visit(`#/runs/${run}`)
   await page.getByRole('img', { name: /^Correct rollouts: correct \d+%/ }).waitFor()
-  const style = await page.locator('.task-bars .bar i').first().getAttribute('style')
+  const style = await page.getByRole('table').locator('.wide .bar i').first().getAttribute('style')
   expect(Number(/width: ([0-9.]+)%/.exec(style ?? '')?.[1])).toBeLessThan(100)
   expect(await page.getByText('Only one point so far').count()).toBe(0)
 })

@@ -5,14 +5,7 @@ import { formatCount, formatDecimal } from '../format.js'
 import { addressOf, replaceAddress, useArrowKeys, useQueryField } from '../hooks.js'
 import { html, useMemo } from '../html.js'
 import { EmptyState, ErrorMessage, Loading, Panel } from '../parts/common.js'
-import {
-  getRolloutText,
-  QuestionText,
-  SampleView,
-  useQuestion,
-  VerdictChips,
-  VerdictSign,
-} from '../parts/completion.js'
+import { QuestionText, SampleView, useQuestion, VerdictChips, VerdictSign } from '../parts/completion.js'
 import { CopyButton } from '../parts/copy.js'
 import { describeSearch, FilterSelect, Reader, SearchField, usePages } from '../parts/list-tools.js'
 
@@ -121,7 +114,7 @@ function Sample({ path, id, q, list, onPrevious, onNext }) {
       html`
       <h3>${sample.task} <span class="soft">${sample.sample_id}${sample.difficulty !== null ? ` · difficulty ${formatDecimal(sample.difficulty)}` : ''} · <a href=${`#/tasks/${sample.task}`}>about the task</a></span></h3>
       <details class="prompt" open><summary>Question</summary><${QuestionText} question=${question} problem=${trouble} /></details>
-      <${SampleView} sample=${{ ...sample, completion: getRolloutText(sample).text }} label=${`Sample ${id}`} question=${question} q=${q} />`
+      <${SampleView} sample=${sample} label=${`Sample ${id}`} question=${question} q=${q} />`
     }
   </div>`
 }
