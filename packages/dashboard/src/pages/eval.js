@@ -196,8 +196,8 @@ function Result({ result }) {
     <//>
     ${(result.warnings ?? []).map((warning) => html`<${StatusBanner} tone="warn" is="note" why=${warning} />`)}
     <div class="grid">
-      <${Panel} title="Categories" width="w5"><${BarsTable} rows=${result.categories ?? {}} what="category" /><//>
-      <${Panel} title="Tasks" width="w7"><${BarsTable} rows=${result.tasks ?? {}} what="task" /><//>
+      <${Panel} title="Categories" width="5"><${BarsTable} rows=${result.categories ?? {}} what="category" /><//>
+      <${Panel} title="Tasks" width="7"><${BarsTable} rows=${result.tasks ?? {}} what="task" /><//>
     </div>
   `
 }

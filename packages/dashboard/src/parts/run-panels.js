@@ -61,7 +61,7 @@ export function DumpsPanel({ run: { run, settings, progress }, width }) {
   const drawFile = (file) =>
     file.here === false
       ? html`<span class="mono">${file.name}</span> <${Chip}>on ${file.node}<//>`
-      : html`<button class="quiet mono file" type="button" onClick=${() => saving.start(file)}>${file.name}</button>`
+      : html`<button class="quiet mono link file" type="button" onClick=${() => saving.start(file)}>${file.name}</button>`
   const columns = [
     ['file', drawFile],
     ['kind', ({ kind }) => html`<${Chip} tone=${kind === 'failed' ? 'bad' : 'good'}>${kind}<//>`],
