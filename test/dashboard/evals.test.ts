@@ -161,14 +161,23 @@ it('all of them, with the curve of a run; two are picked and compared', async ()
   await flips.getByRole('button', { name: /^Only step 100 is right/ }).click()
   expect(page.url()).toContain('right=b')
   await flips.locator('summary').first().click()
-  await flips.getByText('Expected answer').waitFor()
+  await flips.getByText('Expected answer').first().waitFor()
   expect(await flips.getByRole('link', { name: /^step 0, sample s\d+$/ }).getAttribute('href')).toMatch(
     /^#\/evals\/eval-\w+\/samples\/s\d+$/,
   )
   await assertSound('compare')
 })
 
-it('the scores of all evals are in sight on a phone', async () => {
+it('the scores of all evals are in sight on a phone, also beside one with a long reason', async () => {
+  const { body } = await world.call('POST', '/eval', {
+    model: { name: 'unreachable', base_url: 'http://127.0.0.1:9/v1' },
+    suite: { tasks: ['gcd'], n: 1 },
+  })
+  await until(
+    async () => (await world.call('GET', `/eval/${body.id}`)).body,
+    ({ status }) => status === 'failed',
+    60_000,
+  )
   await watched.visit('#/evals', PHONE)
   const cell = page.getByRole('table', { name: 'Evals' }).or(page.locator('table')).first()
   await cell.locator('tbody tr').first().waitFor()

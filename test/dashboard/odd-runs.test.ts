@@ -55,6 +55,8 @@ it('seeds of an experiment are one line with a band, or a line for each', async 
   await page.getByRole('button', { name: 'Each run' }).click()
   await page.getByRole('img', { name: /^Reward: tuned-1 .*, tuned-2 .*, tuned-3 .*, other [0-9.]+$/ }).waitFor()
   expect(await watched.faults()).toEqual([])
+  await page.setViewportSize({ width: 360, height: 800 })
+  expect(await page.getByRole('region', { name: 'Tasks' }).locator('.table[tabindex]').count()).toBe(0)
 })
 
 it('all runs are searched and counted, and those beyond the first page are loaded on demand', async () => {
@@ -243,7 +245,7 @@ it('a run without steps is drawn over time, and its tasks as bars that do not lo
   for (let k = 0; k < 9; k++) await post(run, [{ completion: 'no' }, { completion: `<answer>${k}</answer>` }])
   await watched.visit(`#/runs/${run}`)
   await page.getByRole('img', { name: /^Correct rollouts: correct \d+%/ }).waitFor()
-  const style = await page.locator('.task-bars .bar i').first().getAttribute('style')
+  const style = await page.getByRole('table').locator('.wide .bar i').first().getAttribute('style')
   expect(Number(/width: ([0-9.]+)%/.exec(style ?? '')?.[1])).toBeLessThan(100)
   expect(await page.getByText('Only one point so far').count()).toBe(0)
 })

@@ -1111,19 +1111,16 @@ class RetainedGroup(TypedDict):
     """Rewards in the order of the rollouts; null if unscored. They remain available after the verdicts are deleted."""
 
     mean_score: NotRequired[Union[float, None]]
-    """Mean score of the rollouts that are scored and not skipped."""
+    """Mean score of the rollouts that are scored and not skipped; null if there are none."""
 
     mean_reward: NotRequired[Union[float, None]]
-    """Mean reward of the voters: the rollouts that are scored and neither skipped nor masked."""
+    """Mean reward of the voters: the rollouts that are scored and neither skipped nor masked; null if there are none."""
 
     std_reward: NotRequired[Union[float, None]]
-    """Population standard deviation of the voters’ rewards."""
+    """Population standard deviation of the voters’ rewards; null if there are none."""
 
     percent_correct: NotRequired[Union[float, None]]
-    """Share, in [0, 1], of the rollouts behind `mean_score` with a score of at least 0.5."""
-
-    percent_correct_first_try: NotRequired[Union[float, None]]
-    """The same share after the first try alone, for a group with rollouts of several turns."""
+    """Share, in [0, 1], of the rollouts behind `mean_score` with a score of at least 0.5; null if there are none."""
 
     voters: NotRequired[int]
     """Number of voters: rollouts that are scored and neither skipped nor masked."""
@@ -1137,6 +1134,9 @@ class RetainedGroup(TypedDict):
     signal: NotRequired[bool]
     """Whether the group carries training signal: its voters differ. Always true for a group posted with one rollout,
     false if a larger group has a single voter left."""
+
+    percent_correct_first_try: NotRequired[Union[float, None]]
+    """`percent_correct` after the first try alone, for a group with rollouts of several turns."""
 
     destination: Union[Destination, None]
     """What happened to the group; null while it is queued or if it failed."""

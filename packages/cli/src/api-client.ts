@@ -28,7 +28,7 @@ export class ApiClient {
   async request(method: string, path: string, body?: unknown, signal = getInterruptSignal()): Promise<Response> {
     const response = await this.#fetch(method, path, body, signal)
     if (response.ok) return response
-    throw await createResponseError(response, { call: this.#formatCall(method, path), method, path, body })
+    throw await createResponseError(response, { call: this.#formatCall(method, path), method, path })
   }
 
   /** Returns the parsed response. `signal` defaults to the user's Ctrl-C. */
@@ -55,7 +55,7 @@ export class ApiClient {
       const response = await this.#fetch(method, path, body, signal)
       if (response.ok) return this.#readBody(schema, response, named, signal)
       const waitS = Number(response.headers.get('retry-after') ?? Number.NaN)
-      const failure = await createResponseError(response, { call: named, method, path, body })
+      const failure = await createResponseError(response, { call: named, method, path })
       if (Number.isNaN(waitS) || tries === RETRY_LIMIT) throw failure
       await sleep(waitS * 1000, undefined, { signal })
     }

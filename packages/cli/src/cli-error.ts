@@ -25,7 +25,7 @@ export interface Problem {
   fields: { path: string; message: string }[]
   /** What the request named that does not exist, such as the run `first`. */
   missing?: { kind: string; name: string }
-  request: { method: string; path: string; body?: unknown }
+  request: { method: string; path: string }
 }
 
 interface CliErrorOptions {

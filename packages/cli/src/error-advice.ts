@@ -5,54 +5,28 @@ import type { ApiClient } from './api-client.ts'
 import type { Problem } from './cli-error.ts'
 
 export async function explainProblem(problem: Problem, server: ApiClient): Promise<string> {
-  const { missing, fields, request, detail } = problem
-  const hasReason = detail.includes(' gives no task: ') // a file that should have the missing task
-  const text =
-    (missing && !hasReason
-      ? await explainMissing(missing, server, { path: request.path, isMalformed: fields.length > 0 })
-      : undefined) ??
-    (await explainFields(problem, server)) ??
-    nameCommands(detail)
+  const { missing, detail } = problem
+  const text = (missing ? await explainMissing(missing, server) : await explainFields(problem)) ?? nameCommands(detail)
   const advice = problem.code === 'unauthorized' ? ' (set --key or REASONING_GYM_API_KEY)' : ''
   return `${text.replace(/\.$/, '')}${advice} [${problem.code}]`
 }
 
-interface NameKind {
-  /** Where the server lists the names: the path, the list in the response, and the field of an entry. */
-  from: [path: string, list: string, field: string]
-  /** The command that lists them, if there is one. */
-  command?: string
-  /** What a name looks like that the server assigns. */
-  example?: string
+/** What the server does not list in its error: where it does, in which field of which entries, and the command that prints them. */
+const LISTS: Record<string, [path: string, list: string, field: string, command: string]> = {
+  run: ['/runs?archived=true&limit=200', 'runs', 'run', 'runs list'],
+  eval: ['/eval', 'evals', 'id', 'eval list'],
 }
 
-const NAME_KINDS: Record<string, (path: string) => NameKind> = {
-  task: () => ({ from: ['/tasks', 'tasks', 'name'], command: 'tasks' }),
-  category: () => ({ from: ['/tasks', 'tasks', 'category'], command: 'tasks' }),
-  run: () => ({ from: ['/runs?archived=true&limit=200', 'runs', 'run'], command: 'runs list' }),
-  suite: () => ({ from: ['/eval/suites', 'suites', 'name'], command: 'eval suites' }),
-  eval: () => ({ from: ['/eval', 'evals', 'id'], command: 'eval list', example: 'eval-0123456789abcdef0123' }),
-  collection: (path) => ({
-    from: [`/runs/${path.split('/')[2]}/collect`, 'collections', 'id'],
-    example: 'collect-0123456789abcdef0123',
-  }),
-}
-
-/** Names something similar that exists, or the command that lists what does. `path` is that of the request. */
-export async function explainMissing(
-  { kind, name }: { kind: string; name: string },
+/** Names something similar that exists, or the command that lists what does. */
+async function explainMissing(
+  { kind, name }: NonNullable<Problem['missing']>,
   server: ApiClient,
-  { path = '', isMalformed = false } = {},
 ): Promise<string | undefined> {
-  const { from, command, example } = NAME_KINDS[kind]?.(path) ?? {}
-  if (from === undefined) return undefined
-  const suggestion = formatSuggestion(name, await listNames(server, ...from))
-  if (suggestion) return `There is no ${kind} "${name}". ${suggestion}`
-  const list = command && `"reasoning-gym-server ${command}${server.options}" lists`
-  if (example === undefined) return `There is no ${kind} "${name}". ${list} those that exist`
-  const where = list ? `. ${list} them` : ''
-  if (!isMalformed) return `There is no ${kind} "${name}", or the server no longer keeps it${where}`
-  return `"${name}" is not the ID of ${kind === 'eval' ? 'an' : 'a'} ${kind}, which looks like ${example}${where}`
+  if (LISTS[kind] === undefined) return undefined
+  const [path, list, field, command] = LISTS[kind]
+  const suggestion = formatSuggestion(name, await listNames(server, path, list, field))
+  const advice = suggestion || `"reasoning-gym-server ${command}${server.options}" lists those that exist`
+  return `There is no ${kind} "${name}". ${advice}`
 }
 
 /** An empty list if the server does not answer: a suggestion is not worth a second error. */
@@ -76,12 +50,12 @@ const OPTIONS: Record<string, string> = {
   timeout_s: '--timeout',
 }
 
-async function explainFields({ detail, fields, request }: Problem, server: ApiClient): Promise<string | undefined> {
+async function explainFields({ detail, fields, request }: Problem): Promise<string | undefined> {
   if (fields.length === 0) return undefined
   const said = await Promise.all(
     fields.map(async ({ path, message }) => {
       const text = message.startsWith(`${path}: `) ? message.slice(path.length + 2) : message
-      return `${nameOption(path, request)}: ${nameCommands(text)}${await suggestForField(path, request, server)}`
+      return `${nameOption(path, request)}: ${nameCommands(text)}${await suggestSetting(path, request)}`
     }),
   )
   const isRepeated = fields.some(({ path }) => detail.startsWith(`${path}: `))
@@ -98,40 +72,13 @@ function nameOption(path: string, { method, path: url }: Problem['request']): st
   return field.includes('.') || field === '' ? path : `--${field.replaceAll('_', '-')}`
 }
 
-/** A similar setting, task, or field of a task's config; empty if there is none. */
-async function suggestForField(path: string, request: Problem['request'], server: ApiClient): Promise<string> {
-  const value = getAt(request.body, path.split('.'))
-  const [given, names] = path.includes('config.')
-    ? [path.split('.').at(-1) ?? '', await listConfigFields(path, request.body, server)]
-    : /(?:^|\.)tasks?(?:\.\d+)?$/.test(path)
-      ? [typeof value === 'string' ? value : '', await listNames(server, '/tasks', 'tasks', 'name')]
-      : [path, await listSettings(path, request)]
-  const suggestion = names.includes(given) ? '' : formatSuggestion(given, names)
-  return suggestion && `. ${suggestion}`
-}
-
-/** `config.N` belongs to the task that stands beside the config in the body. */
-async function listConfigFields(path: string, body: unknown, server: ApiClient): Promise<string[]> {
-  const holder = getAt(body, path.split('.').slice(0, path.split('.').indexOf('config')))
-  const { task } = z.object({ task: z.string() }).safeParse(holder).data ?? {}
-  if (task === undefined) return []
-  const Task = z.object({ config_schema: z.object({ properties: z.record(z.string(), z.unknown()) }) })
-  const found = await server.call(Task, 'GET', `/tasks/${encodeURIComponent(task)}`).catch(() => undefined)
-  return Object.keys(found?.config_schema.properties ?? {})
-}
-
-/** The names of settings, if `runs set` was given an unknown one. */
-async function listSettings(path: string, { path: url }: Problem['request']): Promise<string[]> {
-  if (path.includes('.') || !/^\/runs\/[^/]+(?:\?|$)/.test(url)) return []
+/** A similar setting, if `runs set` was given an unknown one. */
+async function suggestSetting(path: string, { path: url }: Problem['request']): Promise<string> {
+  if (path.includes('.') || !/^\/runs\/[^/]+(?:\?|$)/.test(url)) return ''
   const { RunSettings } = await import('@reasoning-gym-server/contract/run-settings') // lazy: only for this message
-  return Object.keys(RunSettings.shape)
-}
-
-function getAt(value: unknown, path: string[]): unknown {
-  return path.reduce(
-    (at: unknown, key) => (typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined),
-    value,
-  )
+  const names = Object.keys(RunSettings.shape)
+  const suggestion = names.includes(path) ? '' : formatSuggestion(path, names)
+  return suggestion && `. ${suggestion}`
 }
 
 const COMMANDS: [call: RegExp, command: string][] = [

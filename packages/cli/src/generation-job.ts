@@ -33,8 +33,6 @@ export interface JobParams<View extends JobView> {
   /** Path of the list that holds the job, such as `/eval`. */
   path: string
   view: z.ZodType<View>
-  /** Name of the unit that the progress counts. */
-  unit?: string
   /** Body of a new job, or of the request that resumes one. */
   body: object
   /** Command that resumes the job, without its ID. */
@@ -70,10 +68,10 @@ export async function followJob<View extends JobView>(
 async function watchJob<View extends JobView>(
   server: ApiClient,
   id: string,
-  { path, view, unit = 'samples', resumeCommand }: JobParams<View>,
+  { path, view, resumeCommand }: JobParams<View>,
 ): Promise<View> {
   const bar = new SingleBar({
-    format: `{bar} {value}/{total} ${unit} | {rate}/s | {left} left | mean score {mean} | {failed} failed`,
+    format: '{bar} {value}/{total} samples | {rate}/s | {left} left | mean score {mean} | {failed} failed',
     barsize: 24,
     hideCursor: true,
     noTTYOutput: true,
@@ -92,7 +90,7 @@ async function watchJob<View extends JobView>(
     }
   } catch (error) {
     bar.stop()
-    if (wasInterrupted()) await cancelJob(server, place, { unit, resume: `${resumeCommand} ${id}${server.options}` })
+    if (wasInterrupted()) await cancelJob(server, place, `${resumeCommand} ${id}${server.options}`)
     throw error
   } finally {
     bar.stop()
@@ -138,11 +136,7 @@ function formatDuration(seconds: number): string {
 }
 
 /** Cancels the job. Unlike all other calls, this one ignores the Ctrl-C. */
-async function cancelJob(
-  server: ApiClient,
-  path: string,
-  { unit, resume }: { unit: string; resume: string },
-): Promise<void> {
+async function cancelJob(server: ApiClient, path: string, resume: string): Promise<void> {
   try {
     const { progress } = await server.call(
       CancelledJob,
@@ -152,7 +146,7 @@ async function cancelJob(
       AbortSignal.timeout(CANCEL_TIMEOUT_MS),
     )
     printStatus(
-      `Cancelled. The server keeps ${progress.done} of ${progress.total} ${unit}. To continue, run:\n  ${resume}`,
+      `Cancelled. The server keeps ${progress.done} of ${progress.total} samples. To continue, run:\n  ${resume}`,
     )
   } catch (error) {
     printStatus(

@@ -99,12 +99,6 @@ function parseTemperature(text: string): number | null {
   return text === 'null' ? null : parseNonNegative(text)
 }
 
-function parseNonNegative(text: string): number {
-  const value = Number(text)
-  if (text.trim() === '' || !(value >= 0)) throw new InvalidArgumentError('Expected a number, 0 or greater.')
-  return value
-}
-
 export interface RecipeOptions {
   seed: number
   difficulty?: number
@@ -161,17 +155,17 @@ export interface JobOptions extends ServerOptions {
   json?: true
 }
 
-export function parseNumber(text: string): number {
-  const value = Number(text)
-  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('Expected a number.')
-  return value
-}
+export const parseNumber = numberParser('a number', -Number.MAX_VALUE, Number.MAX_VALUE)
+export const parseUnitInterval = numberParser('a number from 0 to 1', 0, 1)
+const parseNonNegative = numberParser('a number, 0 or greater', 0, Number.MAX_VALUE)
 
-export function parseUnitInterval(text: string): number {
-  const value = Number(text)
-  if (text.trim() === '' || !(value >= 0 && value <= 1))
-    throw new InvalidArgumentError('Expected a number from 0 to 1.')
-  return value
+function numberParser(expected: string, least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text)
+    if (text.trim() === '' || !(value >= least && value <= most))
+      throw new InvalidArgumentError(`Expected ${expected}.`)
+    return value
+  }
 }
 
 export function integerParser(least = 0): (text: string) => number {
@@ -184,18 +178,10 @@ export function integerParser(least = 0): (text: string) => number {
 }
 
 export function parseJsonObject(text: string): Record<string, unknown> {
-  const value = tryParseJson(text)
+  const value = parseValue(text)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new InvalidArgumentError('Expected a JSON object, for example \'{"max_animals": 5}\'.')
   return { ...value }
-}
-
-function tryParseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Collects the values of an option that may be repeated. */

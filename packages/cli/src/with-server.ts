@@ -66,13 +66,6 @@ async function useWithAdvice<T>(server: ApiClient, use: (server: ApiClient) => P
   }
 }
 
-/** Throws the error for a category without tasks, for which the server answers with an empty list. */
-export async function rejectCategory(server: ApiClient, category: string): Promise<never> {
-  const { explainMissing } = await import('./error-advice.ts') // lazy: most categories exist
-  const message = await explainMissing({ kind: 'category', name: category }, server)
-  throw new CliError(message ?? `There is no category "${category}"`, { exitCode: 2 })
-}
-
 /** The server and key from the options, or else from the environment. */
 export function getConfiguredServer(
   { url, key }: ServerOptions,

@@ -1,7 +1,7 @@
 /** A batch: the groups of one training step. It is composed once, identical for every caller, and kept until acknowledged. */
 import { z } from 'zod'
 import { Count, NullableNumber, NumberByName } from './common.ts'
-import { GroupId, Rollout, RunName } from './rollout.ts'
+import { GroupId, GroupStatistics, Rollout, RunName } from './rollout.ts'
 import { GroupVerdict } from './verdict.ts'
 
 export const Step = Count.describe('Training step, counted by the trainer.')
@@ -77,22 +77,7 @@ export const BatchGroup = z
     difficulty: NullableNumber.describe('Difficulty of the item; null for library defaults or a config.'),
     policy_version: z.int().nullable().describe('Smallest policy version of the rollouts; null if unknown.'),
     extra: z.unknown().optional().describe('Value that was posted with the group.'),
-    mean_score: NullableNumber.describe(
-      'Mean score of the rollouts that are scored and not skipped; null if there are none.',
-    ),
-    mean_reward: NullableNumber.describe('Mean reward of the voters; null if there are none.'),
-    std_reward: NullableNumber.describe(
-      'Population standard deviation of the voters’ rewards; null if there are none.',
-    ),
-    percent_correct: NullableNumber.describe(
-      'Share, in [0, 1], of the rollouts behind `mean_score` with a score of at least 0.5; null if there are none.',
-    ),
-    voters: z.int().describe('Number of voters: rollouts that are scored and neither skipped nor masked.'),
-    lengths: z
-      .enum(['all', 'some', 'none'])
-      .describe('Whether `all`, `some` or `none` of the rollouts have a length in tokens.'),
-    length_penalty: z.boolean().describe('Whether the length penalty lowered any reward.'),
-    signal: z.boolean().describe('Whether the group carries training signal.'),
+    ...GroupStatistics,
     indices: z.array(z.int()).describe('Positions of these rollouts in the group as it was posted, counted from 0.'),
     rollouts: z.array(Rollout).describe('Rollouts as they were posted.'),
     verdicts: z.array(GroupVerdict).describe('Verdicts, in the order of `rollouts`.'),

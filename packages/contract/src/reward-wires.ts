@@ -25,16 +25,6 @@ export const OpenrlhfRequest = z
   })
 export type OpenrlhfRequest = z.infer<typeof OpenrlhfRequest>
 
-/** Parses bodies in the expected form without the copies that the schema makes. */
-export function parsePlainOpenrlhfRequest(value: unknown): OpenrlhfRequest | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  const { query, prompts, labels } = value as Record<string, unknown> // checked below
-  if (!Array.isArray(query) || !Array.isArray(prompts) || !Array.isArray(labels)) return undefined
-  return query.length === prompts.length && query.length === labels.length && labels.length <= MAX_SAMPLES
-    ? { ...value, query, prompts, labels }
-    : undefined
-}
-
 const PerSample = z.array(z.number())
 
 export const OpenrlhfResponse = z
@@ -95,16 +85,6 @@ export const SlimeRequest = z
   )
   .meta({ id: 'SlimeRequest', description: 'One sample, or an array of them.' })
 export type SlimeRequest = z.infer<typeof SlimeRequest>
-
-/** Parses bodies in the expected form without the copies that the schema makes. */
-export function parsePlainSlimeRequest(value: unknown): SlimeRequest | undefined {
-  if (Array.isArray(value)) return value.length <= MAX_SAMPLES && value.every(isSlimeSample) ? value : undefined
-  return isSlimeSample(value) ? value : undefined
-}
-
-function isSlimeSample(value: unknown): value is SlimeSample {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && 'response' in value
-}
 
 const Score = z.number()
 

@@ -174,6 +174,29 @@ export const Destination = z.enum(['buffered', 'not_buffered', 'no_signal', 'sta
 })
 export type Destination = z.infer<typeof Destination>
 
+export const GroupStatistics = {
+  mean_score: NullableNumber.describe(
+    'Mean score of the rollouts that are scored and not skipped; null if there are none.',
+  ),
+  mean_reward: NullableNumber.describe(
+    'Mean reward of the voters: the rollouts that are scored and neither skipped nor masked; null if there are none.',
+  ),
+  std_reward: NullableNumber.describe('Population standard deviation of the voters’ rewards; null if there are none.'),
+  percent_correct: NullableNumber.describe(
+    'Share, in [0, 1], of the rollouts behind `mean_score` with a score of at least 0.5; null if there are none.',
+  ),
+  voters: z.int().describe('Number of voters: rollouts that are scored and neither skipped nor masked.'),
+  lengths: z
+    .enum(['all', 'some', 'none'])
+    .describe('Whether `all`, `some` or `none` of the rollouts have a length in tokens.'),
+  length_penalty: z.boolean().describe('Whether the length penalty lowered any reward.'),
+  signal: z
+    .boolean()
+    .describe(
+      'Whether the group carries training signal: its voters differ. Always true for a group posted with one rollout, false if a larger group has a single voter left.',
+    ),
+}
+
 export const Group = z
   .strictObject({
     group_id: GroupId,
@@ -196,29 +219,10 @@ export const Group = z
       .describe(
         'Rewards in the order of the rollouts; null if unscored. They remain available after the verdicts are deleted.',
       ),
-    mean_score: NullableNumber.optional().describe('Mean score of the rollouts that are scored and not skipped.'),
-    mean_reward: NullableNumber.optional().describe(
-      'Mean reward of the voters: the rollouts that are scored and neither skipped nor masked.',
-    ),
-    std_reward: NullableNumber.optional().describe('Population standard deviation of the voters’ rewards.'),
-    percent_correct: NullableNumber.optional().describe(
-      'Share, in [0, 1], of the rollouts behind `mean_score` with a score of at least 0.5.',
-    ),
+    ...z.object(GroupStatistics).partial().shape,
     percent_correct_first_try: NullableNumber.optional().describe(
-      'The same share after the first try alone, for a group with rollouts of several turns.',
+      '`percent_correct` after the first try alone, for a group with rollouts of several turns.',
     ),
-    voters: z.int().optional().describe('Number of voters: rollouts that are scored and neither skipped nor masked.'),
-    lengths: z
-      .enum(['all', 'some', 'none'])
-      .optional()
-      .describe('Whether `all`, `some` or `none` of the rollouts have a length in tokens.'),
-    length_penalty: z.boolean().optional().describe('Whether the length penalty lowered any reward.'),
-    signal: z
-      .boolean()
-      .optional()
-      .describe(
-        'Whether the group carries training signal: its voters differ. Always true for a group posted with one rollout, false if a larger group has a single voter left.',
-      ),
     destination: Destination.nullable().describe(
       'What happened to the group; null while it is queued or if it failed.',
     ),

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { AdapterName } from './adapter.ts'
 import { Count, FinishReason, NullableNumber, NullableText } from './common.ts'
-import { Message, Turns } from './rollout.ts'
+import { CompletionFields, exactlyOneOf } from './score.ts'
 import { FeedbackLevel, MAX_TRIES, ScoredVerdict } from './verdict.ts'
 
 const SampleInput = z
@@ -10,10 +10,7 @@ const SampleInput = z
     item_id: NullableText.describe(
       'Item ID. If it is null or cannot be read, the sample is unscored; the other samples are not affected. With `unscored: "mean"`, a call of only such samples is rejected.',
     ),
-    completion: z.string().optional().describe('Text that the model generated.'),
-    messages: z.array(Message).min(1).optional().describe('The completion as chat messages.'),
-    answer: z.string().optional().describe('Answer alone, without tags or reasoning.'),
-    turns: Turns.optional(),
+    ...CompletionFields,
     rollout_id: z
       .string()
       .min(1)
@@ -39,11 +36,7 @@ const SampleInput = z
       'Why the generation ended, also as SGLang’s object with a `type`. `length`: the completion was cut off at the token limit.',
     ),
   })
-  .refine(
-    ({ completion, messages, answer, turns }) =>
-      [completion, messages, answer, turns].filter((given) => given !== undefined).length === 1,
-    { message: 'give exactly one of completion, messages, answer, turns' },
-  )
+  .refine(...exactlyOneOf(...Object.keys(CompletionFields)))
   .refine(({ turn, turns, rollout_id }) => turn === undefined || (rollout_id !== undefined && turns === undefined), {
     message: 'a turn needs rollout_id, and no turns',
     path: ['turn'],

@@ -12,22 +12,27 @@ const ItemReferenceFields = {
   item_id: ItemId.optional(),
   recipe: RecipeInput.optional().describe('Recipe of the item, in place of `item_id`.'),
 }
-const exactlyOneOf = (...names: string[]) =>
+export const exactlyOneOf = (...names: string[]) =>
   [
-    (given: object) => names.filter((name) => name in given).length === 1,
+    (given: Record<string, unknown>) => names.filter((name) => given[name] !== undefined).length === 1,
     { message: `give exactly one of ${names.join(', ')}` },
   ] as const
+
+/** A request gives one of them. */
+export const CompletionFields = {
+  completion: z.string().optional().describe('Text that the model generated.'),
+  messages: z.array(Message).min(1).optional().describe('Completion as chat messages.'),
+  answer: z.string().optional().describe('Answer alone, without tags or reasoning.'),
+  turns: Turns.optional(),
+}
 
 const ScoreRolloutInput = z
   .strictObject({
     ...ItemReferenceFields,
-    completion: z.string().optional().describe('Text that the model generated.'),
-    messages: z.array(Message).min(1).optional().describe('Completion as chat messages.'),
-    answer: z.string().optional().describe('Answer alone, without tags or reasoning.'),
-    turns: Turns.optional(),
+    ...CompletionFields,
   })
   .refine(...exactlyOneOf('item_id', 'recipe'))
-  .refine(...exactlyOneOf('completion', 'messages', 'answer', 'turns'))
+  .refine(...exactlyOneOf(...Object.keys(CompletionFields)))
   .meta({
     id: 'ScoreRolloutInput',
     description:

@@ -62,6 +62,25 @@ export function useResource(path, { load = fetchJson, version = 0, everyMs } = {
   return { value, problem, at, reload: () => setRound((now) => now + 1) }
 }
 
+/**
+ * What a click or a form starts: `start`, and while `act` works `busy`, then its `value` or `problem`. `act` gets the argument of
+ * `start`; the event of a form does not load a page.
+ * @returns {{ start: (from?: any) => Promise<void>, busy?: boolean, value?: any, problem?: any }}
+ */
+export function useAction(act) {
+  const [state, setState] = useState(/** @type {{ busy?: boolean, value?: any, problem?: any }} */ ({}))
+  const start = async (from) => {
+    if (from instanceof Event) from.preventDefault()
+    setState({ busy: true })
+    try {
+      setState({ value: await act(from) })
+    } catch (problem) {
+      setState({ problem })
+    }
+  }
+  return { start, ...state }
+}
+
 /** A fast run has a new step many times per second; its charts need not be drawn as often. */
 const ROWS_INTERVAL_MS = 1500
 

@@ -117,22 +117,23 @@ export function isInLine(cell: number, next: number, stride: number): boolean {
     : next >= 0 && next < BOARD_SIZE * BOARD_SIZE
 }
 
-/** Goes until something is in the way, so a huge count costs no more than five steps. */
-function slidePiece(piece: Piece, steps: number, taken: Set<number>): void {
-  if (piece.length === 1) return
+/** How many of the steps the piece goes until something is in the way: a huge count costs no more than five. */
+export function slidePiece(piece: Piece, steps: number, taken: Set<number>): number {
+  if (piece.length === 1) return 0
   const forward = steps > 0
-  for (let left = Math.abs(steps); left > 0; left--) {
+  for (let done = 0; done < Math.abs(steps); done++) {
     const front = piece.position + (forward ? (piece.length - 1) * piece.stride : 0)
     const next = front + (forward ? piece.stride : -piece.stride)
-    if (!isInLine(front, next, piece.stride) || taken.has(next)) return
+    if (!isInLine(front, next, piece.stride) || taken.has(next)) return done
     taken.add(next)
     taken.delete(forward ? piece.position : piece.position + (piece.length - 1) * piece.stride)
     piece.position += forward ? piece.stride : -piece.stride
   }
+  return Math.abs(steps)
 }
 
 const MazeMatrix = z.array(z.array(z.string()))
-const DIRECTIONS = new Map<string, readonly [number, number]>([
+export const DIRECTIONS = new Map<string, readonly [number, number]>([
   ['right', [0, 1]],
   ['down', [1, 0]],
   ['left', [0, -1]],
@@ -238,6 +239,29 @@ function applyMove(pegs: Map<number, number[]>, line: string): boolean {
   pegs.get(off ?? -1)?.pop()
   pegs.get(onto ?? -1)?.push(moved ?? -1)
   return true
+}
+
+export const DISK_MOVE_PATTERN = /^Move disk (\d{1,9}) from Peg (\d{1,9}) to Peg (\d{1,9})$/
+
+/** The disks of each peg, the largest first. There is no peg 0. */
+export function createPegs(count: number, disks: number, start: number): number[][] {
+  const tower = Array.from({ length: disks }, (_, i) => disks - i)
+  return Array.from({ length: count + 1 }, (_, peg) => (peg === start ? tower : []))
+}
+
+/** Moves a disk; says why, if it cannot be moved. */
+export function moveDisk(pegs: readonly number[][], disk: number, from: number, to: number): string | undefined {
+  const [source, target] = [pegs[from], pegs[to]]
+  if (from === 0 || source === undefined) return `there is no peg ${from}`
+  if (to === 0 || target === undefined) return `there is no peg ${to}`
+  const top = source.at(-1)
+  if (top !== disk) return top === undefined ? `peg ${from} is empty` : `disk ${top} is on top of peg ${from}`
+  if (from === to) return `disk ${disk} is on peg ${to} already`
+  const below = target.at(-1)
+  if (below !== undefined && below < disk) return `disk ${disk} cannot be on the smaller disk ${below}`
+  source.pop()
+  target.push(disk)
+  return undefined
 }
 
 function parseNumber(word: string | undefined = ''): number | undefined {

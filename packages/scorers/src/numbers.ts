@@ -81,7 +81,7 @@ export const coinFlip = defineOracleScorer((answer, oracle) =>
 )
 
 /** The value of a fraction as a float, commas left out; infinite where it is too large for one. Throws PyValueError. */
-export function parseProbability(text: string): number {
+function parseProbability(text: string): number {
   const { numerator, denominator } = parseFraction(text.replaceAll(',', ''))
   return ratioToFloat(numerator, denominator)
 }

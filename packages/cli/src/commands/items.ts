@@ -11,7 +11,7 @@ import { writeHarborTask } from '../harbor-task.ts'
 import { addRecipeOptions, appendValue, buildRecipeFields, integerParser, type RecipeOptions } from '../options.ts'
 import { print, printLine, printNext, printStatus } from '../output.ts'
 import { type Band, findRungsInBand, parseBand } from '../rungs-in-band.ts'
-import { rejectCategory, type ServerOptions, type WithServer } from '../with-server.ts'
+import type { ServerOptions, WithServer } from '../with-server.ts'
 
 const FORMATS = ['jsonl', 'harbor'] as const
 
@@ -114,7 +114,6 @@ async function resolveTaskNames(server: ApiClient, { task, category }: ItemsOpti
     'GET',
     `/tasks${category === undefined ? '' : `?category=${encodeURIComponent(category)}`}`,
   )
-  if (tasks.length === 0 && category !== undefined) await rejectCategory(server, category)
   return tasks.map(({ name }) => name)
 }
 

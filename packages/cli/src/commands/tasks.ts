@@ -8,7 +8,7 @@ import { CliCommand } from '../command.ts'
 import { heading, muted, paint, printJson, printLine, printNext, printStatus } from '../output.ts'
 import { formatSetting } from '../run-tables.ts'
 import { dropEmptyColumns, formatTable, type TableCell } from '../table.ts'
-import { rejectCategory, type WithServer } from '../with-server.ts'
+import type { WithServer } from '../with-server.ts'
 
 interface TasksOptions {
   category?: string
@@ -48,7 +48,6 @@ async function printTaskList(server: ApiClient, { category, query, json }: Tasks
   const answer = await server.call(TaskList, 'GET', `/tasks?${search.toString()}`)
   if (json) return printJson(answer)
   for (const problem of answer.problems) printStatus(paint(problem, 'warn', process.stderr))
-  if (answer.tasks.length === 0 && category !== undefined && query === undefined) await rejectCategory(server, category)
   if (answer.tasks.length === 0) return printStatus('No task matches. "reasoning-gym-server tasks" lists all tasks')
   const head = ['task', 'category', 'rungs', 'credit', 'description', 'public benchmark']
   const rows = answer.tasks.map(({ name, category, rungs, credit, description, public_benchmark }): TableCell[] => [

@@ -249,11 +249,13 @@ function Tasks({ runs }) {
   const drawRun = ({ name, color }, k) => [
     html`<${Swatch} k=${color} />${name}`,
     ({ values }) => formatDecimal(values[k], 3),
-    'num',
+    'num from-m',
     { name: `run${k}` },
   ]
+  const drawTask = ({ task, values }) =>
+    html`${task}<small class="until-m">${values.map((value) => formatDecimal(value, 3)).join(' · ')}</small>`
   const columns = [
-    ['task', ({ task }) => task, 'name', { name: 'task', up: true }],
+    ['task', drawTask, 'name', { name: 'task', up: true }],
     ...runs.map(drawRun),
     runs.length > 1 && ['difference', ({ difference }) => formatSigned(difference), 'num', { name: 'difference' }],
   ]

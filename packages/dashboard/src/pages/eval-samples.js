@@ -4,15 +4,8 @@ import { isActive } from '../eval-facts.js'
 import { formatCount, formatDecimal } from '../format.js'
 import { addressOf, replaceAddress, useArrowKeys, useQueryField } from '../hooks.js'
 import { html, useMemo } from '../html.js'
-import { EmptyState, ErrorMessage, Loading, Panel } from '../parts/common.js'
-import {
-  getRolloutText,
-  QuestionText,
-  SampleView,
-  useQuestion,
-  VerdictChips,
-  VerdictSign,
-} from '../parts/completion.js'
+import { ErrorMessage, Loading, Panel } from '../parts/common.js'
+import { QuestionText, SampleView, useQuestion, VerdictChips, VerdictSign } from '../parts/completion.js'
 import { CopyButton } from '../parts/copy.js'
 import { describeSearch, FilterSelect, Reader, SearchField, usePages } from '../parts/list-tools.js'
 
@@ -61,10 +54,7 @@ export function EvalSamples({ value, path, id }) {
       ${isActive(value.status) && html`<button type="button" onClick=${list.reload}>Refresh</button>`}
       <span class="end soft" role="status">${list.value && describeList(list, { q, task, show })}</span>
     </div>
-    ${list.problem && html`<${ErrorMessage} problem=${list.problem} absent="This server does not support listing samples." />`}
-    ${!list.value && !list.problem && html`<${Loading} />`}
-    ${list.value && rows.length === 0 && html`<${EmptyState}>No sample matches the filters${list.next !== null ? ' so far' : ''}.<//>`}
-    <${Reader} list=${list} what="samples" reading=${reading}
+    <${Reader} list=${list} what="samples" empty=${`No sample matches the filters${list.next !== null ? ' so far' : ''}.`} reading=${reading}
       rows=${rows.map((row) => html`<${Row} key=${row.sample.sample_id} row=${row} base=${base} isOpen=${row.sample.sample_id === id} />`)} />
   <//>`
 }
@@ -121,7 +111,7 @@ function Sample({ path, id, q, list, onPrevious, onNext }) {
       html`
       <h3>${sample.task} <span class="soft">${sample.sample_id}${sample.difficulty !== null ? ` · difficulty ${formatDecimal(sample.difficulty)}` : ''} · <a href=${`#/tasks/${sample.task}`}>about the task</a></span></h3>
       <details class="prompt" open><summary>Question</summary><${QuestionText} question=${question} problem=${trouble} /></details>
-      <${SampleView} sample=${{ ...sample, completion: getRolloutText(sample).text }} label=${`Sample ${id}`} question=${question} q=${q} />`
+      <${SampleView} sample=${sample} label=${`Sample ${id}`} question=${question} q=${q} />`
     }
   </div>`
 }

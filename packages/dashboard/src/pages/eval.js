@@ -1,7 +1,7 @@
 /** One eval: its progress, its results by category and task, and, on a tab of their own, its samples. */
 import { downloadFile, fetchJson } from '../api.js'
 import { NeedsRole } from '../caller.js'
-import { useEventStream, useResource } from '../data-hooks.js'
+import { useAction, useEventStream, useResource } from '../data-hooks.js'
 import { isActive, listLabels, modelName } from '../eval-facts.js'
 import {
   formatCompact,
@@ -87,14 +87,12 @@ function canResume({ model, status, progress }) {
 
 /** The server deleted the key of the model when the eval ended. */
 function ResumeForm({ path, onResumed }) {
-  const [problem, setProblem] = useState(undefined)
-  const resume = (event) => {
-    event.preventDefault()
-    const key = event.target.elements.api_key.value.trim()
+  const { start, problem } = useAction(({ target }) => {
+    const key = target.elements.api_key.value.trim()
     const body = key === '' ? {} : { api_key: key }
-    fetchJson(`${path}/resume`, { method: 'POST', body }).then(onResumed, setProblem)
-  }
-  return html`<form class="row resume" onSubmit=${resume}>
+    return fetchJson(`${path}/resume`, { method: 'POST', body }).then(onResumed)
+  })
+  return html`<form class="row resume" onSubmit=${start}>
     <label>API key of the model, if it needs one<input name="api_key" type="password" autocomplete="off" /></label>
     <button class="main" type="submit">Resume</button>
     ${problem && html`<${ErrorMessage} problem=${problem} />`}
@@ -198,8 +196,8 @@ function Result({ result }) {
     <//>
     ${(result.warnings ?? []).map((warning) => html`<${StatusBanner} tone="warn" is="note" why=${warning} />`)}
     <div class="grid">
-      <${Panel} title="Categories" width="w5"><${BarsTable} rows=${result.categories ?? {}} what="category" /><//>
-      <${Panel} title="Tasks" width="w7"><${BarsTable} rows=${result.tasks ?? {}} what="task" /><//>
+      <${Panel} title="Categories" width="5"><${BarsTable} rows=${result.categories ?? {}} what="category" /><//>
+      <${Panel} title="Tasks" width="7"><${BarsTable} rows=${result.tasks ?? {}} what="task" /><//>
     </div>
   `
 }

@@ -99,7 +99,7 @@ function Activity({ now, points }) {
       }
     <//>
     <div class="grid">
-      <${Panel} width="w8">
+      <${Panel} width="8">
         <${Chart}
           title="Per minute, last hour"
           time=${true}
@@ -109,7 +109,7 @@ function Activity({ now, points }) {
           height=${180}
         />
       <//>
-      <${Panel} width="w4">
+      <${Panel} width="4">
         <${Chart} title="Unfinished jobs" time=${true} x=${points.map(({ t }) => t)} series=${[{ name: 'jobs', values: points.map(({ queued }) => queued) }]} range=${[0, 4]} format=${formatCompact} height=${180} />
       <//>
     </div>

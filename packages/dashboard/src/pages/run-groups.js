@@ -3,7 +3,7 @@ import { classifyVerdict } from '../explain-verdict.js'
 import { formatCount, formatDecimal, humanize } from '../format.js'
 import { addressOf, replaceAddress, useInterval, useQueryField } from '../hooks.js'
 import { html, useRef, useState } from '../html.js'
-import { Chip, EmptyState, ErrorMessage, Loading, Panel } from '../parts/common.js'
+import { Chip, Panel } from '../parts/common.js'
 import { GroupView } from '../parts/group-view.js'
 import { describeSearch, FilterSelect, Reader, SearchField, usePages } from '../parts/list-tools.js'
 
@@ -80,10 +80,7 @@ export function RunGroups({ run, path, id }) {
       <span class="soft" role="status">${list.value && describeList(list, filters.length > 1)}</span>
       ${fresh > 0 && html`<button type="button" onClick=${list.reload}>${formatCount(fresh)} new ${fresh === 1 ? 'group' : 'groups'} — show</button>`}
     </div>
-    ${list.problem && html`<${ErrorMessage} problem=${list.problem} absent="This server does not support listing groups." />`}
-    ${!list.value && !list.problem && html`<${Loading} />`}
-    ${list.value && groups.length === 0 && html`<${EmptyState}>${filters.length > 1 ? `No stored group matches the filters${list.next !== null ? ' so far' : ''}.` : 'No group is scored yet.'}<//>`}
-    <${Reader} list=${list} what="groups" reading=${reading} onMouseEnter=${() => setHovered(true)} onMouseLeave=${() => setHovered(false)}
+    <${Reader} list=${list} what="groups" empty=${filters.length > 1 ? `No stored group matches the filters${list.next !== null ? ' so far' : ''}.` : 'No group is scored yet.'} reading=${reading} onMouseEnter=${() => setHovered(true)} onMouseLeave=${() => setHovered(false)}
       rows=${groups.map((group) => html`<${Row} key=${group.group_id} group=${group} base=${base} isOpen=${group.group_id === id} />`)} />
   <//>`
 }

@@ -152,10 +152,10 @@ function RunOverview({ run, path, steps, marks }) {
       `
     }
     <${FlowPanel} path=${path} />
-    ${hasGroups && html`<div class="grid"><${DiagnosisPanel} run=${run} width="w12" /></div>`}
+    ${hasGroups && html`<div class="grid"><${DiagnosisPanel} run=${run} /></div>`}
     <div class="grid">
-      <${BatchPanel} run=${run} width="w5" />
-      <${DumpsPanel} run=${run} width="w7" />
+      <${BatchPanel} run=${run} width="5" />
+      <${DumpsPanel} run=${run} width="7" />
     </div>
     ${Object.keys(tasks).length > 0 && html`<${TasksTable} tasks=${tasks} />`}
   `

@@ -2,21 +2,12 @@
 
 import { fetchJson } from '../api.js'
 import { useCaller } from '../caller.js'
-import { useResource } from '../data-hooks.js'
+import { useAction, useResource } from '../data-hooks.js'
 import { formatCount, humanize, pluralize } from '../format.js'
 import { useQueryField } from '../hooks.js'
 import { html, useState } from '../html.js'
-import { drawLatestReward } from '../parts/activity-panels.js'
-import {
-  Chip,
-  EmptyState,
-  ErrorMessage,
-  PageHeader,
-  Panel,
-  RelativeTime,
-  ResourceState,
-  RunStateChips,
-} from '../parts/common.js'
+import { drawLatestReward, drawRunName, drawRunState } from '../parts/activity-panels.js'
+import { EmptyState, ErrorMessage, PageHeader, Panel, RelativeTime, ResourceState } from '../parts/common.js'
 import { DemoButton } from '../parts/demo-button.js'
 import { FilterSelect, pickColumn, SearchField, usePicked } from '../parts/list-tools.js'
 import { DataTable } from '../parts/table.js'
@@ -95,22 +86,19 @@ function NoRuns() {
 /** A part of the runs is sorted by the server alone; all of them can be sorted by each column. */
 function RunList({ list: { runs, hasMore }, order, onOrder, reload }) {
   const { picked, pick, clear } = usePicked(MAX_COMPARED_RUNS)
-  const [problem, setProblem] = useState(undefined)
   const caller = useCaller()
   const shown = hasMore ? runs : sortRows(runs, RUN_COLUMNS, order)
   const sortAll = (sort) => (hasMore ? undefined : sort)
-  const act = (one, options) => {
-    setProblem(undefined)
-    void fetchJson(`runs/${encodeURIComponent(one.run)}`, options)
-      .then(reload)
-      .catch(setProblem)
-  }
+  const { start, problem } = useAction(({ one, options }) =>
+    fetchJson(`runs/${encodeURIComponent(one.run)}`, options).then(reload),
+  )
+  const act = (one, options) => start({ one, options })
   const mayChange = ({ run }) => caller.denial('trainer', run) === undefined
   const drawActions = (one) => mayChange(one) && html`<${RunActions} one=${one} act=${act} />`
   const columns = [
     pickColumn(({ run }) => run, picked, pick),
     ['run', drawName, 'name', { name: 'name', up: true }],
-    ['state', drawState, '', sortAll({ name: 'state', up: true })],
+    ['state', drawRunState, '', sortAll({ name: 'state', up: true })],
     ['last activity', drawActivity, 'from-m', { name: 'activity' }],
     ['step', ({ progress }) => formatCount(progress.step), 'num from-m', sortAll({ name: 'step' })],
     ['rollouts', ({ progress }) => formatCount(progress.rollouts), 'num from-l', sortAll({ name: 'rollouts' })],
@@ -130,12 +118,7 @@ function RunList({ list: { runs, hasMore }, order, onOrder, reload }) {
 }
 
 function drawName(one) {
-  const { run, progress, tags } = one
-  return html`<a href=${`#/runs/${encodeURIComponent(run)}`}>${run}</a> ${tags.map((tag) => html`<${Chip}>${tag}<//> `)}<small class="until-m">step ${formatCount(progress.step)}, ${drawActivity(one)}</small>`
-}
-
-function drawState({ state, lifecycle, warnings, warning }) {
-  return html`<${RunStateChips} state=${state} lifecycle=${lifecycle} warnings=${warnings} why=${warning?.why} />`
+  return html`${drawRunName(one)}<small class="until-m">step ${formatCount(one.progress.step)}, ${drawActivity(one)}</small>`
 }
 
 function drawActivity(one) {

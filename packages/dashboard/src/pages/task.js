@@ -28,15 +28,15 @@ export function TaskPage({ name }) {
       <a class="end" href="#/tasks">All tasks</a>
     <//>
     <div class="grid">
-      <${Panel} title="Example" width="w7">
+      <${Panel} title="Example" width="7">
         <${Ladder} task=${task} rung=${rung} onRung=${setRung} onNext=${() => setSeed((now) => now + 1)} />
         ${trouble ? html`<${ErrorMessage} problem=${trouble} />` : item ? html`<div class="text" aria-busy=${busy} tabindex="0" role="region" aria-label="Question">${item.question}</div>` : html`<${Loading} />`}
       <//>
-      <${Panel} title="Try it" width="w5">
+      <${Panel} title="Try it" width="5">
         ${item ? html`<${TryIt} key=${item.id} item=${item} />` : html`<p class="soft">The example has not loaded yet.</p>`}
       <//>
       ${!task.code_hash && html`<${CardPanel} card=${task.card} truth=${validation?.truth_table} rung=${rung} scoring=${scoring} onScoring=${setScoring} />`}
-      <${Panel} title="On this server" width="w12">
+      <${Panel} title="On this server">
         <${StatTiles}>
           <${Tile} name="Items created" value=${formatCount(statistics.items)} />
           <${Tile} name="Rollouts scored" value=${formatCount(statistics.rollouts)} />
@@ -45,7 +45,7 @@ export function TaskPage({ name }) {
           <${Tile} name="Time to score" value=${formatDuration(statistics.score_ms === null ? null : statistics.score_ms / 1000)} />
         <//>
       <//>
-      <${Panel} title="Config" width="w12" about="The fields of the library’s config for this task. Each rung sets them.">
+      <${Panel} title="Config" about="The fields of the library’s config for this task. Each rung sets them.">
         ${
           task.config_schema
             ? html`<${ConfigTable} schema=${task.config_schema} config=${config} />`

@@ -41,23 +41,22 @@ function FirstRun() {
 }
 
 const RUN_COLUMNS = [
-  [
-    'run',
-    ({ run, tags }) =>
-      html`<a href=${`#/runs/${encodeURIComponent(run)}`}>${run}</a> ${tags.map((tag) => html`<${Chip}>${tag}<//> `)}`,
-    'name',
-  ],
-  [
-    'state',
-    ({ state, lifecycle, warnings, warning }) =>
-      html`<${RunStateChips} state=${state} lifecycle=${lifecycle} warnings=${warnings} why=${warning?.why} />`,
-  ],
+  ['run', drawRunName, 'name'],
+  ['state', drawRunState],
   ['latest reward', drawLatestReward, 'num'],
   ['over training', (run) => html`<${RewardLine} run=${run} />`, 'from-m'],
   ['step', ({ progress }) => formatCount(progress.step), 'num from-m'],
   ['rollouts', ({ progress }) => formatCount(progress.rollouts), 'num from-l'],
   ['last group', (run) => html`<${RelativeTime} at=${getLastActivity(run)} />`, 'from-l'],
 ]
+
+export function drawRunName({ run, tags }) {
+  return html`<a href=${`#/runs/${encodeURIComponent(run)}`}>${run}</a> ${tags.map((tag) => html`<${Chip}>${tag}<//> `)}`
+}
+
+export function drawRunState({ state, lifecycle, warnings, warning }) {
+  return html`<${RunStateChips} state=${state} lifecycle=${lifecycle} warnings=${warnings} why=${warning?.why} />`
+}
 
 /** Of the last steps, with that of the whole run: a mean over all steps hardly shows a collapse. */
 export function drawLatestReward({ recent_reward: recent, mean_reward: mean }) {

@@ -55,7 +55,7 @@ export function AnswerView({ task, answer, expected, question, kind }) {
 }
 
 function Side({ title, note, children }) {
-  return html`<div class="answer-side"><h4>${title}${note && html` <span class="soft">${note}</span>`}</h4>${children}</div>`
+  return html`<div class="answer-side"><h3>${title}${note && html` <span class="soft">${note}</span>`}</h3>${children}</div>`
 }
 
 function Text({ label, text }) {

@@ -15,8 +15,9 @@ export function PageHeader({ title, about, children }) {
   </div>`
 }
 
+/** `width`: columns of the twelve of a grid. */
 export function Panel({ title, about, width, children, ...rest }) {
-  return html`<section class=${['panel', width].filter(Boolean).join(' ')} aria-label=${title} ...${rest}>
+  return html`<section class="panel" style=${{ '--columns': width }} aria-label=${title} ...${rest}>
     ${title && html`<h2>${title}</h2>`}
     ${about && html`<p class="about">${about}</p>`}
     ${children}

@@ -33,7 +33,7 @@ function Thinking({ text, open = false, cut = false, q }) {
 }
 
 /** `cut`: the text is shortened to its beginning and end. `q`: a text to mark. */
-export function CompletionText({ text, reasoning, cut = false, q = '' }) {
+function CompletionText({ text, reasoning, cut = false, q = '' }) {
   const pieces = cut ? parseTruncatedSegments(text) : parseSegments(text)
   return html`
     ${reasoning && html`<${Thinking} text=${reasoning} q=${q} />`}
@@ -47,7 +47,7 @@ export function CompletionText({ text, reasoning, cut = false, q = '' }) {
 }
 
 /** The text of a rollout: its completion, or the last assistant message. */
-export function getRolloutText({ completion, messages }) {
+function getRolloutText({ completion, messages }) {
   if (completion !== undefined && completion !== null) return { text: completion }
   const last = (messages ?? []).findLast(({ role }) => role === 'assistant') ?? {}
   const content = Array.isArray(last.content)
@@ -84,24 +84,6 @@ export function VerdictSign({ verdict, spelled = false }) {
   return html`<span class=${`sign ${kind}`}><span aria-hidden="true">${sign}</span><span class=${spelled ? null : 'unseen'}>${' '}${word}</span></span>`
 }
 
-/** A verdict with an explanation. */
-export function Verdict({ verdict, task }) {
-  return html`<div class="verdict" role="status">
-    <div>
-      <${VerdictSign} verdict=${verdict} spelled />
-      ${' '}<strong>${verdict.status === 'scored' ? formatDecimal(verdict.reward) : 'Unscored'}</strong>
-      ${verdict.hardened !== undefined && html` <span class="soft">upstream scoring, hardened scoring ${formatDecimal(verdict.hardened)}</span>`}
-      ${' '}<${VerdictChips} verdict=${verdict} />
-    </div>
-    <p>${explainVerdict({ ...verdict, task })}</p>
-    ${
-      verdict.answer !== null &&
-      verdict.answer !== undefined &&
-      html`<p class="soft">Extracted answer</p><div class="text" tabindex="0" role="region" aria-label="Extracted answer">${verdict.answer === '' ? '(empty)' : verdict.answer}</div>`
-    }
-  </div>`
-}
-
 /**
  * `{ question, propensity, problem }`; all are undefined while the question is regenerated. `run`: one that may have drawn
  * the item.
@@ -119,19 +101,17 @@ export function QuestionText({ question, problem }) {
   return html`<span class="soft">Regenerating the question…</span>`
 }
 
-export function Question({ id }) {
-  return html`<${QuestionText} ...${useQuestion(id)} />`
-}
-
 /**
- * `sample`: a verdict with `task`, `completion` or `messages`, `reasoning`, `length_tokens`, `finish_reason` and, if it is
+ * `sample`: a verdict with `task`, `completion` or `messages` if there is one, `reasoning`, `length_tokens`, `finish_reason` and, if it is
  * known, `expected`. `question`: of the item. `q`: a text to mark.
  */
 export function SampleView({ sample, label, question, q }) {
-  const { task, status, score, reward, advantage, length_tokens, answer, expected } = sample
+  const { task, status, score, hardened, reward, advantage, length_tokens, answer, expected } = sample
   const { text, reasoning } = getRolloutText(sample)
+  const hasText = (sample.completion ?? sample.messages ?? null) !== null
   const facts = [
     reward !== undefined && reward !== score && `score ${formatDecimal(score)}`,
+    hardened !== undefined && `hardened scoring ${formatDecimal(hardened)}`,
     advantage !== null && advantage !== undefined && `advantage ${formatDecimal(advantage)}`,
     length_tokens !== null && length_tokens !== undefined && `${formatCount(length_tokens)} tokens`,
   ].filter(Boolean)
@@ -144,6 +124,6 @@ export function SampleView({ sample, label, question, q }) {
     </header>
     <p class="why">${explainVerdict(sample)}</p>
     ${status === 'scored' && html`<${AnswerView} task=${task} answer=${answer} expected=${expected} question=${question} kind=${classifyVerdict(sample)} />`}
-    ${status !== 'missing' && html`<div class="completion"><h4>Completion</h4><${CompletionText} text=${text} reasoning=${sample.reasoning ?? reasoning} q=${q} /></div>`}
+    ${hasText && html`<div class="completion"><h3>Completion</h3><${CompletionText} text=${text} reasoning=${sample.reasoning ?? reasoning} q=${q} /></div>`}
   </article>`
 }

@@ -1,7 +1,8 @@
 /** Starts a demo and opens the page of its run. */
 import { fetchJson } from '../api.js'
 import { NeedsRole, useCaller } from '../caller.js'
-import { html, useState } from '../html.js'
+import { useAction } from '../data-hooks.js'
+import { html } from '../html.js'
 import { ErrorMessage } from './common.js'
 
 /** The name of the run in the server's message that a demo is already running. */
@@ -9,19 +10,14 @@ const RUNNING_DEMO = /\(([^()\s]+)\)/
 
 export function DemoButton() {
   const { runs } = useCaller()
-  const [state, setState] = useState(/** @type {{ starting: boolean, problem?: any }} */ ({ starting: false }))
-  const start = async () => {
-    setState({ starting: true, problem: undefined })
-    try {
-      const { run } = await fetchJson('demo', { method: 'POST', body: {} })
-      openRun(run)
-    } catch (problem) {
-      setState({ starting: false, problem })
-    }
-  }
+  const { start, busy, value, problem } = useAction(async () => {
+    const { run } = await fetchJson('demo', { method: 'POST', body: {} })
+    location.hash = `#/runs/${encodeURIComponent(run)}`
+    return run
+  })
   if (runs)
     return html`<p class="soft denied">A demo trains a new run. Your key is bound to ${runs.join(', ')}, so it cannot start one here.</p>`
-  const { starting, problem } = state
+  const starting = busy || value !== undefined
   const running = problem?.code === 'too_many_active' ? RUNNING_DEMO.exec(problem.message)?.[1] : undefined
   return html`<${NeedsRole} role="trainer" to="run a demo"><div class="demo">
     <p>
@@ -35,8 +31,4 @@ export function DemoButton() {
     ${running && html`<p role="status">A demo is already running: <a href=${`#/runs/${running}`}>${running}</a>.</p>`}
     ${problem && !running && html`<${ErrorMessage} problem=${problem} />`}
   </div><//>`
-}
-
-function openRun(run) {
-  location.hash = `#/runs/${encodeURIComponent(run)}`
 }

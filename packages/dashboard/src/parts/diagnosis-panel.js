@@ -21,12 +21,11 @@ const COLUMNS = [
   ['permuted score', ({ permuted_score }) => formatDecimal(permuted_score), 'permuted'],
 ]
 
-export function DiagnosisPanel({ run, width }) {
+export function DiagnosisPanel({ run }) {
   const { diagnosis, warnings, tasks } = run
   return html`<${Panel}
     title="Diagnosis"
     about="Statistics of the last 50 groups of each task. Lift is 0 at the guess floor and 1 if all answers are correct. The hack gap is the part of the score that upstream scoring grants and hardened scoring does not. The permuted score is the score of the answers on other items of the task, which shows what answers earn without the question."
-    width=${width}
   >
     ${warnings.length > 0 && html`<${Warnings} run=${run.run} warnings=${warnings} />`}
     ${diagnosis.groups === 0 ? html`<${EmptyState}>The server has not scored any group of this run yet.<//>` : html`<${DiagnosisTable} all=${diagnosis} tasks=${tasks} warnings=${warnings} />`}

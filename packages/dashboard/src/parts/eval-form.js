@@ -1,24 +1,17 @@
 /** The form that starts an eval. */
 import { fetchJson } from '../api.js'
 import { NeedsRole } from '../caller.js'
-import { useResource } from '../data-hooks.js'
-import { html, useState } from '../html.js'
+import { useAction, useResource } from '../data-hooks.js'
+import { html } from '../html.js'
 import { ErrorMessage, Panel } from './common.js'
 
 export function EvalForm({ onStarted }) {
   const { value: suites } = useResource('eval/suites')
   const { value: runs } = useResource('runs?sort=activity&limit=200')
-  const [state, setState] = useState(/** @type {{ busy?: boolean, problem?: any }} */ ({}))
-  const start = async (event) => {
-    event.preventDefault()
-    setState({ busy: true })
-    try {
-      const body = buildRequestBody(new FormData(event.target))
-      onStarted(await fetchJson('eval', { method: 'POST', body, headers: { 'idempotency-key': crypto.randomUUID() } }))
-    } catch (problem) {
-      setState({ problem })
-    }
-  }
+  const { start, busy, problem } = useAction(async ({ target }) => {
+    const body = buildRequestBody(new FormData(target))
+    onStarted(await fetchJson('eval', { method: 'POST', body, headers: { 'idempotency-key': crypto.randomUUID() } }))
+  })
   return html`<${Panel} title="Start an eval" about="Evaluate a model behind an OpenAI-compatible API. The server uses the API key for this eval only and deletes it afterward.">
     <${NeedsRole} role="evaluator" to="start an eval">
     <form onSubmit=${start}>
@@ -43,9 +36,9 @@ export function EvalForm({ onStarted }) {
         <label>Concurrency<input name="concurrency" type="number" min="1" max="256" value="16" /></label>
         <label>Run<select name="run"><option value="">none</option>${(runs?.runs ?? []).map(({ run }) => html`<option>${run}</option>`)}</select></label>
         <label>Step<input name="step" type="number" min="0" /></label>
-        <button class="main" type="submit" disabled=${state.busy}>Start</button>
+        <button class="main" type="submit" disabled=${busy}>Start</button>
       </div>
-      ${state.problem && html`<${ErrorMessage} problem=${state.problem} absent="This server does not support evals." />`}
+      ${problem && html`<${ErrorMessage} problem=${problem} absent="This server does not support evals." />`}
     </form>
     <//>
   <//>`
@@ -56,26 +49,22 @@ function listSuiteNames(suites) {
   return names.length > 0 ? names : ['original']
 }
 
+const NUMBERS = new Set(['n', 'samples_per_item', 'temperature', 'max_tokens', 'concurrency', 'step'])
+
 /** Builds the request from the form and omits empty fields. */
 function buildRequestBody(form) {
-  const text = (name) => String(form.get(name) ?? '').trim()
-  const number = (name) => (text(name) === '' ? {} : { [name]: Number(text(name)) })
-  const named = (name) => (text(name) === '' ? {} : { [name]: text(name) })
-  const tasks = text('tasks')
+  const filled = [...form].map(([name, value]) => [name, String(value).trim()]).filter(([, value]) => value !== '')
+  const fields = Object.fromEntries(filled.map(([name, value]) => [name, NUMBERS.has(name) ? Number(value) : value]))
+  const { name, base_url, api_key, suite, tasks: list = '', n, twin, ...others } = fields
+  const tasks = list
     .split(',')
-    .map((name) => name.trim())
+    .map((task) => task.trim())
     .filter(Boolean)
-  const mode = text('suite') === 'frontier' ? { mode: 'frontier' } : {}
+  const mode = suite === 'frontier' ? { mode: 'frontier' } : {}
   return {
-    model: { name: text('name'), base_url: text('base_url'), ...named('api_key') },
-    suite: tasks.length > 0 ? { ...mode, tasks, ...number('n') } : text('suite'),
-    ...named('scoring'),
-    ...(text('twin') === 'true' && { twin: true }),
-    ...number('samples_per_item'),
-    ...number('temperature'),
-    ...number('max_tokens'),
-    ...number('concurrency'),
-    ...named('run'),
-    ...number('step'),
+    model: { name, base_url, api_key },
+    suite: tasks.length > 0 ? { ...mode, tasks, n } : suite,
+    ...(twin && { twin: true }),
+    ...others,
   }
 }

@@ -5,8 +5,8 @@ import { countFlips } from '../eval-facts.js'
 import { formatCount, formatDecimal, pluralize } from '../format.js'
 import { useQueryField } from '../hooks.js'
 import { html, useState } from '../html.js'
-import { Chip, EmptyState, ErrorMessage, Loading, Panel, SegmentedControl } from './common.js'
-import { CompletionText, getRolloutText, Question } from './completion.js'
+import { EmptyState, ErrorMessage, Loading, Panel, SegmentedControl } from './common.js'
+import { QuestionText, SampleView, useQuestion } from './completion.js'
 import { FilterSelect } from './list-tools.js'
 
 const PAGE_SIZE = 25
@@ -74,33 +74,22 @@ function shorten(text) {
 }
 
 function FlipDetails({ item, ids, names }) {
-  const a = useResource(`eval/${ids.a}/samples/${item.a.sample_id}`)
-  const b = useResource(`eval/${ids.b}/samples/${item.b.sample_id}`)
-  const expected = a.value?.expected ?? b.value?.expected
+  const sides = {
+    a: useResource(`eval/${ids.a}/samples/${item.a.sample_id}`),
+    b: useResource(`eval/${ids.b}/samples/${item.b.sample_id}`),
+  }
+  const question = useQuestion(item.item_id)
   return html`
-    <div class="question"><${Question} id=${item.item_id} /></div>
-    ${expected && html`<div class="question"><p class="soft">Expected answer</p><div class="text" tabindex="0">${expected}</div></div>`}
-    <div class="two">
-      ${Object.entries({ a, b }).map(
-        ([side, loaded]) => html`<article class="completion" aria-label=${names[side]}>
-          <header>
-            <${Chip} tone=${item.right_in === side ? 'good' : 'bad'}>${item.right_in === side ? 'right' : 'wrong'}<//>
-            <b>${formatDecimal(item[side].score)}</b>
-            <span class="soft">${item[side].samples > 1 && `mean of ${pluralize(item[side].samples, 'sample')}; `}<a href=${`#/evals/${ids[side]}/samples/${item[side].sample_id}`}>${names[side]}, sample ${item[side].sample_id}</a></span>
-          </header>
-          <${SampleTexts} side=${item[side]} loaded=${loaded} />
-        </article>`,
-      )}
+    <div><${QuestionText} ...${question} /></div>
+    <div class="answers">
+      ${Object.entries(sides).map(([side, { value, problem }]) => {
+        const { samples, sample_id: id, score } = item[side]
+        return html`<div class="completion">
+          <span class="soft">${samples > 1 && `mean of ${pluralize(samples, 'sample')}: ${formatDecimal(score)}; `}<a href=${`#/evals/${ids[side]}/samples/${id}`}>${names[side]}, sample ${id}</a></span>
+          ${problem && html`<${ErrorMessage} problem=${problem} />`}
+          ${value && html`<${SampleView} sample=${value} label=${names[side]} question=${question.question} />`}
+        </div>`
+      })}
     </div>
-  `
-}
-
-function SampleTexts({ side, loaded: { value, problem } }) {
-  const { text = '', reasoning } = value ? getRolloutText(value) : {}
-  return html`
-    <p class="soft">Read as the answer</p>
-    <div class="text" tabindex="0">${side.answer ?? 'no answer'}</div>
-    ${problem && html`<${ErrorMessage} problem=${problem} />`}
-    ${value && html`<p class="soft">Completion</p><${CompletionText} text=${text} reasoning=${value.reasoning ?? reasoning} />`}
   `
 }

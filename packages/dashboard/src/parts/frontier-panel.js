@@ -32,7 +32,7 @@ export function FrontierPanel({ run, path }) {
     ${
       points.length === 0
         ? value && html`<${EmptyState}>No group has moved the difficulty of this task yet.<//>`
-        : html`<div class="charts two">
+        : html`<div class="charts">
           <${FrontierChart} key=${`chart ${task}`} task=${task} points=${points} />
           <${AccuracyByDifficulty} task=${task} points=${points} level=${points.at(-1).difficulty} />
         </div>`

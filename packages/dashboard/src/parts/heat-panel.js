@@ -5,9 +5,11 @@ import { compareByName, formatDecimal, formatPercent, formatSigned, formatTime }
 import { setQuery, useColorScheme, useQueryField } from '../hooks.js'
 import { html, useEffect, useMemo, useRef } from '../html.js'
 import { arrangeRows, ORDERS } from '../task-order.js'
+import { Bar } from './bars.js'
 import { EmptyState, ErrorMessage, Loading, Panel, SegmentedControl } from './common.js'
 import { getCellColor, HeatMap, isDarkColor } from './heat-map.js'
 import { FilterSelect } from './list-tools.js'
+import { DataTable } from './table.js'
 
 const COLUMNS = 60
 /** Rows to show before one asks for all. */
@@ -84,7 +86,7 @@ export function HeatPanel({ run, path }) {
         ? html`<${EmptyState}>${order === 'stuck' ? 'No task is stuck.' : 'No task matches the filters.'}<//>`
         : rows.length > 0
           ? map.columns.length < MIN_COLUMNS
-            ? html`<${TaskBars} rows=${labeled} label=${`${name} by task`} low=${low} format=${format} />`
+            ? html`<${TaskBars} rows=${labeled} what=${name} low=${low} format=${format} />`
             : html`<${HeatMap}
                 rows=${labeled}
                 columns=${map.columns}
@@ -112,16 +114,13 @@ export function HeatPanel({ run, path }) {
 }
 
 /** The last value of each task as a bar, for a run with too few columns. */
-function TaskBars({ rows, label, low, format }) {
-  return html`<div class="task-bars" role="table" aria-label=${label}>
-    ${rows.map(
-      ({ name, href, last }) => html`<div role="row">
-        <span role="rowheader"><a href=${href}>${name}</a></span>
-        <span role="cell"><span class="bar" aria-hidden="true"><i style=${{ width: `${100 * Math.max(0, Math.min(1, ((last ?? 0) - low) / (1 - low)))}%` }}></i></span></span>
-        <span role="cell" class="num">${format(last)}</span>
-      </div>`,
-    )}
-  </div>`
+function TaskBars({ rows, what, low, format }) {
+  const drawBar = ({ last }) => html`<${Bar} value=${((last ?? 0) - low) / (1 - low)} label=${format(last)} />`
+  return html`<${DataTable} label=${`${what} by task`} rows=${rows} columns=${[
+    ['task', ({ name, href }) => html`<a href=${href}>${name}</a>`],
+    [what.toLowerCase(), drawBar, 'wide'],
+    ['last', ({ last }) => format(last), 'num'],
+  ]} />`
 }
 
 function ColorScale({ low, format }) {

@@ -3,7 +3,7 @@ import { fetchJson } from '../api.js'
 import { useResource } from '../data-hooks.js'
 import { formatCount, pluralize } from '../format.js'
 import { html, useEffect, useRef, useState } from '../html.js'
-import { ErrorMessage } from './common.js'
+import { EmptyState, ErrorMessage, Loading } from './common.js'
 
 const SEARCH_DELAY_MS = 400
 
@@ -72,19 +72,24 @@ export function FilterSelect({ label, value, options, any, nameOf, onChange }) {
 }
 
 /**
- * A list of `usePages` beside the entry that is read, if the address names one. `rows`: drawn. `what`: 'samples'. Other properties
- * are those of the list's element.
+ * A list of `usePages` beside the entry that is read, if the address names one. `rows`: drawn. `what`: 'samples'. `empty`: what an
+ * empty list says. Other properties are those of the list's element.
  */
-export function Reader({ list, rows, what, reading, ...rest }) {
+export function Reader({ list, rows, what, empty, reading, ...rest }) {
   const { next, more, busy, trouble } = list
-  return html`<div class=${reading ? 'reader open' : 'reader'}>
-    ${reading}
-    <div class="entries" ...${rest}>
-      <ul aria-label=${`List of ${what}`}>${rows}</ul>
-      ${trouble && html`<${ErrorMessage} problem=${trouble} />`}
-      ${next !== null && html`<p class="more"><button type="button" disabled=${busy} onClick=${more}>${busy ? 'Loading…' : `More ${what}`}</button></p>`}
+  return html`
+    ${list.problem && html`<${ErrorMessage} problem=${list.problem} absent=${`This server does not support listing ${what}.`} />`}
+    ${!list.value && !list.problem && html`<${Loading} />`}
+    ${list.value && rows.length === 0 && html`<${EmptyState}>${empty}<//>`}
+    <div class=${reading ? 'reader open' : 'reader'}>
+      ${reading}
+      <div class="entries" ...${rest}>
+        <ul aria-label=${`List of ${what}`}>${rows}</ul>
+        ${trouble && html`<${ErrorMessage} problem=${trouble} />`}
+        ${next !== null && html`<p class="more"><button type="button" disabled=${busy} onClick=${more}>${busy ? 'Loading…' : `More ${what}`}</button></p>`}
+      </div>
     </div>
-  </div>`
+  `
 }
 
 /** A search is bounded, so it says how far it went. */

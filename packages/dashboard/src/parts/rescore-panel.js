@@ -1,7 +1,7 @@
 /** What a run's kept groups would earn under other rules: a form that starts a rescore, and the last results. */
 import { fetchJson } from '../api.js'
 import { NeedsRole } from '../caller.js'
-import { useResource } from '../data-hooks.js'
+import { useAction, useResource } from '../data-hooks.js'
 import { formatCount, formatDecimal, pluralize } from '../format.js'
 import { html, useState } from '../html.js'
 import { Chip, EmptyState, ErrorMessage, Panel } from './common.js'
@@ -30,29 +30,16 @@ export function RescorePanel({ run, path }) {
 }
 
 function RescoreForm({ run, path, onStarted }) {
-  const [state, setState] = useState(/** @type {{ busy?: boolean, problem?: any }} */ ({}))
-  const start = async (event) => {
-    event.preventDefault()
-    setState({ busy: true })
-    try {
-      const form = new FormData(event.target)
-      const settings = Object.fromEntries(
-        CHOICES.flatMap(([name, values]) => {
-          const value = values.find((one) => String(one) === form.get(name))
-          return value === undefined ? [] : [[name, value]]
-        }),
-      )
-      await fetchJson(`${path}/rescore`, {
-        method: 'POST',
-        body: { settings },
-        headers: { 'idempotency-key': crypto.randomUUID() },
-      })
-      setState({})
-      onStarted()
-    } catch (problem) {
-      setState({ problem })
-    }
-  }
+  const { start, busy, problem } = useAction(async ({ target }) => {
+    const form = new FormData(target)
+    const chosen = CHOICES.map(([name, values]) => [name, values.find((one) => String(one) === form.get(name))])
+    await fetchJson(`${path}/rescore`, {
+      method: 'POST',
+      body: { settings: Object.fromEntries(chosen) },
+      headers: { 'idempotency-key': crypto.randomUUID() },
+    })
+    onStarted()
+  })
   return html`<${Panel} title="Score again" about="Scores the groups that the server keeps under other settings, and shows how rewards, signal and advantages would differ. Nothing changes in the run.">
     <${NeedsRole} role="trainer" run=${run.run} to="score the groups again">
     <form onSubmit=${start}>
@@ -63,9 +50,9 @@ function RescoreForm({ run, path, onStarted }) {
             ${values.filter((value) => value !== run.settings[name]).map((value) => html`<option>${String(value)}</option>`)}
           </select></label>`,
         )}
-        <button class="main" type="submit" disabled=${state.busy}>Start</button>
+        <button class="main" type="submit" disabled=${busy}>Start</button>
       </div>
-      ${state.problem && html`<${ErrorMessage} problem=${state.problem} />`}
+      ${problem && html`<${ErrorMessage} problem=${problem} />`}
     </form>
     <//>
   <//>`

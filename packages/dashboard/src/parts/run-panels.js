@@ -1,9 +1,9 @@
 /** What the page of a run shows beside its charts: buffer and batches, dump files, settings. */
 import { downloadFile, fetchJson } from '../api.js'
 import { NeedsRole } from '../caller.js'
-import { useResource } from '../data-hooks.js'
+import { useAction, useResource } from '../data-hooks.js'
 import { formatBytes, formatCount, formatPercent, humanize, pluralize } from '../format.js'
-import { html, useState } from '../html.js'
+import { html } from '../html.js'
 import { omitIgnoredSettings } from '../run-facts.js'
 import { Bar } from './bars.js'
 import { Chip, EmptyState, ErrorMessage, Loading, Panel, RelativeTime } from './common.js'
@@ -54,16 +54,14 @@ export function BatchPanel({ run, width }) {
 export function DumpsPanel({ run: { run, settings, progress }, width }) {
   const { dumps } = progress
   const { value, problem } = useResource(`dumps?run=${encodeURIComponent(run)}`, { everyMs: REFRESH_INTERVAL_MS })
-  const [trouble, setTrouble] = useState(undefined)
+  const saving = useAction(({ name }) => downloadFile(`dumps/${encodeURIComponent(name)}`, name))
   const files = (value?.files ?? []).toReversed()
   const isOff = settings.dump_rollouts === false && !settings.dump_failed_rollouts
   if (isOff && files.length === 0) return null
-  const save = ({ name }) =>
-    downloadFile(`dumps/${encodeURIComponent(name)}`, name).then(() => setTrouble(undefined), setTrouble)
   const drawFile = (file) =>
     file.here === false
       ? html`<span class="mono">${file.name}</span> <${Chip}>on ${file.node}<//>`
-      : html`<button class="quiet mono file" type="button" onClick=${() => save(file)}>${file.name}</button>`
+      : html`<button class="quiet mono link file" type="button" onClick=${() => saving.start(file)}>${file.name}</button>`
   const columns = [
     ['file', drawFile],
     ['kind', ({ kind }) => html`<${Chip} tone=${kind === 'failed' ? 'bad' : 'good'}>${kind}<//>`],
@@ -73,7 +71,7 @@ export function DumpsPanel({ run: { run, settings, progress }, width }) {
   ]
   return html`<${Panel} title="Dumps" width=${width}>
     ${problem && html`<${ErrorMessage} problem=${problem} absent="This server does not support dumps." />`}
-    ${trouble && html`<${ErrorMessage} problem=${trouble} />`}
+    ${saving.problem && html`<${ErrorMessage} problem=${saving.problem} />`}
     ${!value && !problem && html`<${Loading} />`}
     ${Object.entries(dumps).map(([kind, { waiting, of }]) => waiting > 0 && html`<p class="soft">${pluralize(waiting, 'group')} ${waiting === 1 ? 'waits' : 'wait'} for the next ${kind} file. The server writes it at ${pluralize(of, 'group')}, or when no more groups arrive.</p>`)}
     ${value && files.length === 0 && !Object.values(dumps).some(({ waiting }) => waiting > 0) && html`<${EmptyState}>There are no dump files yet.<//>`}
@@ -84,26 +82,19 @@ export function DumpsPanel({ run: { run, settings, progress }, width }) {
 
 /** A form for the tags and notes of a run. */
 export function NotesPanel({ run: { run, settings }, path }) {
-  const [state, setState] = useState(/** @type {{ said?: string, problem?: any }} */ ({}))
-  const save = async (event) => {
-    event.preventDefault()
-    const { tags: list, notes } = event.target.elements
+  const { start, value, problem } = useAction(async ({ target }) => {
+    const { tags: list, notes } = target.elements
     const tags = list.value.split(',').map((tag) => tag.trim())
-    try {
-      const body = { tags: tags.filter(Boolean), notes: notes.value }
-      await fetchJson(path, { method: 'PUT', body })
-      setState({ said: 'Saved' })
-    } catch (problem) {
-      setState({ problem })
-    }
-  }
+    const body = { tags: tags.filter(Boolean), notes: notes.value }
+    return fetchJson(path, { method: 'PUT', body })
+  })
   return html`<${Panel} title="Tags and notes">
     <${NeedsRole} role="trainer" run=${run} to="change them">
-    <form onSubmit=${save}>
+    <form onSubmit=${start}>
       <label>Tags, with commas between<input name="tags" defaultValue=${settings.tags.join(', ')} /></label>
       <label>Notes<textarea name="notes" maxlength="10000" defaultValue=${settings.notes}></textarea></label>
-      <div class="row"><button type="submit">Save</button> <span class="soft" role="status">${state.said}</span></div>
-      ${state.problem && html`<${ErrorMessage} problem=${state.problem} />`}
+      <div class="row"><button type="submit">Save</button> <span class="soft" role="status">${value && 'Saved'}</span></div>
+      ${problem && html`<${ErrorMessage} problem=${problem} />`}
     </form>
     <//>
   <//>`

@@ -60,7 +60,7 @@ function Table({ label, children }) {
   const reach = scrolls ? { tabindex: 0, role: 'group', 'aria-label': label } : {}
   return html`<div class="table" ref=${box} ...${reach}>
     ${scrolls && html`<p class="sideways" aria-hidden="true">Scroll sideways for more columns →</p>`}
-    <table>${children}</table>
+    <table aria-label=${label}>${children}</table>
   </div>`
 }
 

@@ -26,7 +26,7 @@ export function CardPanel({ card, truth, rung, scoring, onScoring }) {
   )
   return html`<${Panel}
     title="Task card"
-    width="w12"
+   
     about=${`Measurements of this task with version ${card.engine_version} of the library, at ${rung === null ? 'the library defaults' : `rung ${rung + 1}`}. The floors are the mean scores of answers that do not solve the item: guessing, and copying the answer of a similar item.`}
   >
     <div class="row"><${SegmentedControl} label="Scoring" value=${scoring} options=${SCORINGS} onChange=${onScoring} /></div>

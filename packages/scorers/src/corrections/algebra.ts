@@ -1,9 +1,12 @@
 /** Numbers, sums and equations: exact quotients, both ways to round a root, and what is given already or not at all. */
 import { z } from 'zod'
-import { evaluateExactly, type Ratio } from '../hardened/expressions.ts'
-import { requireOracleAnswer } from '../scorer.ts'
+import { getCommonDivisor } from '../expressions/numbers.ts'
+import { evaluateExactly } from '../hardened/expressions.ts'
+import { TypedInteger } from '../numbers.ts'
+import type { Fraction } from '../python/numbers.ts'
+import { type DatasetEntry, requireOracleAnswer } from '../scorer.ts'
 import type { Correction } from './correction.ts'
-import { isRounded, readDecimal } from './rounding.ts'
+import { equals, isRounded, readDecimal } from './rounding.ts'
 
 const ConversionMetadata = z.looseObject({ source_repr: z.string() })
 
@@ -23,11 +26,11 @@ export const basicArithmetic: Correction = {
     const exact = evaluateProblem(entry.question)
     const key = BigInt(requireOracleAnswer(entry))
     return (answer) =>
-      exact === undefined || exact.top === key * exact.bottom ? undefined : isSameNumber(answer, exact)
+      exact === undefined || exact.numerator === key * exact.denominator ? undefined : isSameNumber(answer, exact)
   },
 }
 
-function evaluateProblem(question: string): Ratio | undefined {
+function evaluateProblem(question: string): Fraction | undefined {
   const [expression = ''] = /-?[\d(][-+*/() \d]*/.exec(question) ?? []
   const tokens = expression.match(/\d+|[-+*/()]/g) ?? []
   // a minus before a number or a bracket is a sign, unless a number or a bracket ends before it
@@ -35,18 +38,13 @@ function evaluateProblem(question: string): Ratio | undefined {
 }
 
 /** A fraction of the same value, or a decimal that is rounded to its last place. */
-function isSameNumber(text: string, { top, bottom }: Ratio): boolean {
-  const [, numerator, denominator] = FRACTION_PATTERN.exec(text) ?? []
-  if (numerator !== undefined && denominator !== undefined)
-    return BigInt(denominator) > 0n && BigInt(numerator) * bottom === top * BigInt(denominator)
+function isSameNumber(text: string, exact: Fraction): boolean {
+  const [, top, bottom] = FRACTION_PATTERN.exec(text) ?? []
+  if (top !== undefined && bottom !== undefined)
+    return BigInt(bottom) > 0n && BigInt(top) * exact.denominator === exact.numerator * BigInt(bottom)
   const given = readDecimal(text)
-  const exact = bottom < 0n ? { numerator: -top, denominator: -bottom } : { numerator: top, denominator: bottom }
   if (given === undefined) return false
-  const { numerator: value, denominator: scale } = given.value
-  return (
-    value * exact.denominator === exact.numerator * scale ||
-    (given.lastPlace <= -MIN_DECIMALS && isRounded(given, exact))
-  )
+  return equals(given.value, exact) || (given.lastPlace <= -MIN_DECIMALS && isRounded(given, exact))
 }
 
 const HEXADECIMAL_PATTERN = /^([+-]?)(?:0x)?([0-9a-f]+)$/i
@@ -152,4 +150,31 @@ function getSign(coefficients: readonly bigint[], halves: bigint): number {
     scale *= BigInt(2 * SCALE)
   }
   return value === 0n ? 0 : value > 0n ? 1 : -1
+}
+
+const FractionMetadata = z.looseObject({ numerator: TypedInteger, denominator: TypedInteger })
+const LATEX_OR_PLAIN_FRACTION_PATTERN =
+  /^(?:\$?\\d?frac *\{ *(\d{1,40}) *\} *\{ *(\d{1,40}) *\}\$?|\$? *(\d{1,40}) *\/ *(\d{1,40}) *\$?)$/
+
+export const fractionSimplification: Correction = {
+  reason: 'Some fractions are in lowest terms already, 1/1 is not taken as 1, and a few keys are not in lowest terms.',
+  decide({ entry }) {
+    const { numerator, denominator } = FractionMetadata.parse(entry.metadata)
+    const divisor = getDivisor(entry)
+    return (answer) => {
+      if (numerator === denominator && answer === '1') return true
+      const [top, bottom] = (LATEX_OR_PLAIN_FRACTION_PATTERN.exec(answer) ?? [])
+        .slice(1)
+        .filter((part) => part !== undefined)
+      if (top === undefined || bottom === undefined) return undefined
+      return BigInt(top) * divisor === numerator && BigInt(bottom) * divisor === denominator
+    }
+  },
+  hasRightAnswer: (entry) => getDivisor(entry) > 1n,
+}
+
+/** The greatest number that divides both parts of the fraction. */
+function getDivisor({ metadata }: DatasetEntry): bigint {
+  const { numerator, denominator } = FractionMetadata.parse(metadata)
+  return getCommonDivisor(numerator, denominator)
 }

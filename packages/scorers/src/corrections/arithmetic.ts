@@ -1,10 +1,10 @@
 /** power_function, decimal_arithmetic and coin_flip: the exact value, rounded to the last digit of the answer, is right. */
 import { z } from 'zod'
+import { evaluateExactly } from '../hardened/expressions.ts'
 import type { Fraction } from '../python/numbers.ts'
 import { requireOracleAnswer } from '../scorer.ts'
 import type { Correction } from './correction.ts'
 import {
-  add,
   divide,
   equals,
   getMagnitude,
@@ -99,40 +99,10 @@ interface Problem {
 /** Undefined where the question has no expression. */
 function readProblem(question: string): Problem | undefined {
   const [, count, expression] = PROBLEM_PATTERN.exec(question) ?? []
-  const tokens = expression?.match(/[\d.]+|[-+*/()]/g)?.reverse()
-  if (tokens === undefined) return undefined
+  const tokens = expression?.match(/[\d.]+|[-+*/()]/g) ?? []
   const digits = Number(count)
-  const stepwise = evaluateSum([...tokens], (value) => roundTo(digits, value))
-  return { digits, exact: evaluateSum([...tokens], (value) => value), stepwise }
-}
-
-type AfterEach = (value: Fraction) => Fraction
-
-/** Takes the tokens of a sum off the end of the list. */
-function evaluateSum(tokens: string[], afterEach: AfterEach): Fraction {
-  let sum = evaluateProduct(tokens, afterEach)
-  while (tokens.at(-1) === '+' || tokens.at(-1) === '-') {
-    const operate = tokens.pop() === '+' ? add : subtract
-    sum = afterEach(operate(sum, evaluateProduct(tokens, afterEach)))
-  }
-  return sum
-}
-
-function evaluateProduct(tokens: string[], afterEach: AfterEach): Fraction {
-  let product = evaluateOperand(tokens, afterEach)
-  while (tokens.at(-1) === '*' || tokens.at(-1) === '/') {
-    const operate = tokens.pop() === '*' ? multiply : divide
-    product = afterEach(operate(product, evaluateOperand(tokens, afterEach)))
-  }
-  return product
-}
-
-function evaluateOperand(tokens: string[], afterEach: AfterEach): Fraction {
-  const token = tokens.pop() ?? ''
-  const value = token === '(' ? evaluateSum(tokens, afterEach) : readDecimal(token)?.value
-  if (token === '(') tokens.pop()
-  if (value === undefined) throw new Error(`no operand: ${token}`)
-  return value
+  const [exact, stepwise] = [evaluateExactly(tokens), evaluateExactly(tokens, (value) => roundTo(digits, value))]
+  return exact && stepwise && { digits, exact, stepwise }
 }
 
 /** Not farther off than the library allows, nor than a hundredth of the value: 0 is not a small number. */
@@ -140,7 +110,7 @@ function isNear(given: Fraction, exact: Fraction, distance: Fraction): boolean {
   return isWithin(given, exact, distance) && isWithin(given, exact, multiply(absolute(exact), powerOfTen(-2)))
 }
 
-const FLIPS_PATTERN = /getting (exactly|at least) (\d{1,3}) heads in (\d{1,3}) fair coin flips/
+const FLIPS_PATTERN = /getting (exactly|at least) (\d{1,4}) heads in (\d{1,4}) fair coin flips/
 const PERCENT_PATTERN = /^(\S{1,100}?) ?\\?%$/
 const FRACTION_PATTERN = /^(\d{1,100}) ?\/ ?(\d{1,100})$/
 const PROBABILITY_ERROR = powerOfTen(-4)

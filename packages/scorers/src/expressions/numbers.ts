@@ -38,7 +38,7 @@ export function createInteger(p: bigint): Rational {
 /** p / q in lowest terms; `zoo` or `nan` for q = 0. */
 export function createRatio(p: bigint, q: bigint): Rational | Limit {
   if (q === 0n) return p === 0n ? NAN : ZOO
-  const divisor = gcd(p, q) * (q < 0n ? -1n : 1n)
+  const divisor = getCommonDivisor(p, q) * (q < 0n ? -1n : 1n)
   return { kind: 'rational', p: p / divisor, q: q / divisor }
 }
 
@@ -163,18 +163,18 @@ function normalizeZero(x: BigFloat): Num {
   return x.mantissa === 0n ? ZERO : requireBoundedBits(x)
 }
 
-/** Two fractions; each gcd is of small numbers where one of the two is small. */
+/** Two fractions; each divisor is of small numbers where one of the two is small. */
 function addRationals(a: Rational, b: Rational): Rational {
   if (a.q === 1n && b.q === 1n) return { kind: 'rational', p: a.p + b.p, q: 1n }
-  const shared = gcd(a.q, b.q)
+  const shared = getCommonDivisor(a.q, b.q)
   const top = a.p * (b.q / shared) + b.p * (a.q / shared)
-  const rest = gcd(top, shared)
+  const rest = getCommonDivisor(top, shared)
   return { kind: 'rational', p: top / rest, q: (a.q / shared) * (b.q / rest) }
 }
 
 function multiplyRationals(a: Rational, b: Rational): Rational {
   if (a.q === 1n && b.q === 1n) return { kind: 'rational', p: a.p * b.p, q: 1n }
-  const [left, right] = [gcd(a.p, b.q), gcd(b.p, a.q)]
+  const [left, right] = [getCommonDivisor(a.p, b.q), getCommonDivisor(b.p, a.q)]
   return { kind: 'rational', p: (a.p / left) * (b.p / right), q: (a.q / right) * (b.q / left) }
 }
 
@@ -196,7 +196,7 @@ function raiseLimit(x: Limit, n: bigint): Num {
   return x.name === '-oo' && n % 2n === 0n ? { ...x, name: 'oo' } : x
 }
 
-function gcd(a: bigint, b: bigint): bigint {
+export function getCommonDivisor(a: bigint, b: bigint): bigint {
   let [x, y] = [absBigInt(a), absBigInt(b)]
   while (y !== 0n) [x, y] = [y, x % y]
   return x

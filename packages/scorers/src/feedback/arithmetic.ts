@@ -1,11 +1,13 @@
 /** Expressions and equations: which numbers they use, and what they come to. */
-import { evaluateExactly, type Ratio, tokenizeArithmetic } from '../hardened/expressions.ts'
+import { evaluateExactly, tokenizeArithmetic } from '../hardened/expressions.ts'
+import type { Fraction } from '../python/numbers.ts'
 import { strip } from '../python/text.ts'
 import {
   type AnswerCheck,
   brokenRule,
   createMultisetComparison,
   type Explainer,
+  findMisfit,
   formatFault,
   quote,
   readPart,
@@ -38,9 +40,9 @@ function checkExpression(numbers: readonly string[], target: bigint): AnswerChec
     const used = checkNumbers(compare(tokens.filter((part) => /^\d/.test(part))))
     if (used) return used
     if (value === undefined) return brokenRule('The expression is incomplete or divides by zero.')
-    return value.top === target * value.bottom
+    return value.numerator === target * value.denominator
       ? undefined
-      : brokenRule(`The expression is worth ${formatRatio(value)}, not ${target}.`)
+      : brokenRule(`The expression is worth ${formatFraction(value)}, not ${target}.`)
   }
 }
 
@@ -57,8 +59,7 @@ function checkNumbers(difference: ReturnType<ReturnType<typeof createMultisetCom
   }
 }
 
-function formatRatio({ top, bottom }: Ratio): string {
-  const [a, b] = bottom < 0n ? [-top, -bottom] : [top, bottom]
+function formatFraction({ numerator: a, denominator: b }: Fraction): string {
   return a % b === 0n ? String(a / b) : `${a}/${b}`
 }
 
@@ -161,13 +162,6 @@ export const polynomialEquations: Explainer = () => (answer) => {
   const text = strip(answer)
   if (text === '' || text === '""') return undefined
   const values = text.split(',').map((value) => strip(value))
-  const strange = values.findIndex((value) => !/^-?\d+(?:\.\d+)?$/.test(value))
-  return strange < 0
-    ? undefined
-    : formatFault(
-        `Decimal numbers with commas between them are needed, but value ${strange + 1} is ${quote(values[strange] ?? '')}.`,
-        {
-          item: strange + 1,
-        },
-      )
+  const isDecimal = (value: string) => /^-?\d+(?:\.\d+)?$/.test(value)
+  return findMisfit(values, isDecimal, 'Decimal numbers with commas between them are needed', 'value')
 }

@@ -1,5 +1,15 @@
 /** Moves of pieces on a board: rush hour, sokoban, knight swap, the tower of Hanoi and paths through a grid. */
-import { EXIT_CELL, isInLine, listCells, movePlayer, type Piece, parsePieces } from '../moves.ts'
+import {
+  createPegs,
+  DIRECTIONS,
+  DISK_MOVE_PATTERN,
+  EXIT_CELL,
+  listCells,
+  moveDisk,
+  movePlayer,
+  parsePieces,
+  slidePiece,
+} from '../moves.ts'
 import { splitWhitespace, strip } from '../python/text.ts'
 import { isTextList, jsonAnswer, readGrid } from './forms.ts'
 import {
@@ -14,26 +24,21 @@ import {
   type Violation,
 } from './violation.ts'
 
-const DISK_MOVE = /^Move disk (\d{1,9}) from Peg (\d{1,9}) to Peg (\d{1,9})$/
-
 export const towerOfHanoi: Explainer = (question) => {
   const [disks = 0, count = 0] = readQuestion(question, /with (\d+) disks and (\d+) pegs/).map(Number)
   const [start = 0, target = 0] = readQuestion(question, /all disks from Peg (\d+) to Peg (\d+)/).map(Number)
   return (answer) => {
-    const pegs = Array.from({ length: count + 1 }, (): number[] => [])
-    pegs[start] = Array.from({ length: disks }, (_, i) => disks - i)
+    const pegs = createPegs(count, disks, start)
     const lines = strip(answer)
       .split('\n')
       .map((line) => strip(line))
       .filter((line) => line !== '')
     for (const [i, line] of lines.entries()) {
-      const found = DISK_MOVE.exec(line)
+      const found = DISK_MOVE_PATTERN.exec(line)
       if (!found)
         return formatFault(
           `Each line must be like “Move disk 1 from Peg 1 to Peg 3”, but move ${i + 1} is ${quote(line)}.`,
-          {
-            move: i + 1,
-          },
+          { move: i + 1 },
         )
       const [disk = 0, from = 0, to = 0] = found.slice(1).map(Number)
       const broken = moveDisk(pegs, disk, from, to)
@@ -45,19 +50,6 @@ export const towerOfHanoi: Explainer = (question) => {
   }
 }
 
-function moveDisk(pegs: number[][], disk: number, from: number, to: number): string | undefined {
-  const [source, target] = [pegs[from], pegs[to]]
-  if (from === 0 || source === undefined) return `there is no peg ${from}`
-  if (to === 0 || target === undefined) return `there is no peg ${to}`
-  const top = source.at(-1)
-  if (top !== disk) return top === undefined ? `peg ${from} is empty` : `disk ${top} is on top of peg ${from}`
-  const below = target.at(-1)
-  if (below !== undefined && below < disk) return `disk ${disk} cannot be on the smaller disk ${below}`
-  source.pop()
-  target.push(disk)
-  return undefined
-}
-
 const CAR_MOVE = /^([A-Z])([+-])(\d{1,9})$/
 
 export const rushHour: Explainer = (question) => {
@@ -66,36 +58,21 @@ export const rushHour: Explainer = (question) => {
     .replaceAll('.', 'o')
   const cars = [...new Set(board)].filter((label) => /[A-Z]/.test(label)).toSorted()
   const start = parsePieces(board)
-  const filled = new Set(start.flatMap(listCells))
-  const cells = Array.from(board, (_, cell) => filled.has(cell))
+  const filled = start.flatMap(listCells)
   return (answer) => {
-    const [pieces, taken] = [start.map((piece) => ({ ...piece })), [...cells]]
+    const [pieces, taken] = [start.map((piece) => ({ ...piece })), new Set(filled)]
     for (const [i, word] of splitWhitespace(answer).entries()) {
       const [found, letter = '', sign, steps] = CAR_MOVE.exec(word) ?? []
       if (found === undefined)
         return formatFault(`Each move must be like F+1 or K-2, but move ${i + 1} is ${quote(word)}.`, { move: i + 1 })
       const piece = pieces[cars.indexOf(letter)]
       if (piece === undefined) return brokenRule(`Move ${i + 1} (${word}): there is no car ${letter}.`, { move: i + 1 })
-      const free = slideCar(piece, sign === '+', Number(steps), taken)
+      const free = slidePiece(piece, Number(`${sign}${steps}`), taken)
       if (free < Number(steps))
         return brokenRule(`Move ${i + 1} (${word}): the way is free for ${free} of ${steps} spaces.`, { move: i + 1 })
     }
     return pieces[0]?.position === EXIT_CELL ? undefined : brokenRule('At the end, the red car AA is not at the exit.')
   }
-}
-
-/** How many of the steps are free; the car moves by as many. */
-function slideCar(piece: Piece, isForward: boolean, steps: number, taken: boolean[]): number {
-  const { length, stride } = piece
-  for (let done = 0; done < steps; done++) {
-    const back = piece.position + (length - 1) * stride
-    const [front, next] = isForward ? [back, back + stride] : [piece.position, piece.position - stride]
-    if (!isInLine(front, next, stride) || taken[next]) return done
-    taken[next] = true
-    taken[isForward ? piece.position : back] = false
-    piece.position += isForward ? stride : -stride
-  }
-  return steps
 }
 
 export const sokoban: Explainer = (question) => {
@@ -177,13 +154,6 @@ function moveKnight(pieces: Pieces, turn: string, color: string, from: string, t
   return undefined
 }
 
-const DIRECTIONS = new Map<string, readonly [number, number]>([
-  ['right', [0, 1]],
-  ['down', [1, 0]],
-  ['left', [0, -1]],
-  ['up', [-1, 0]],
-])
-
 export const shortestPath: Explainer = (question) => {
   const grid = readGrid(question, /^[*#OX]$/)
   const start = grid.findIndex((row) => row.includes('*'))
@@ -195,9 +165,7 @@ export const shortestPath: Explainer = (question) => {
       if (direction === undefined)
         return formatFault(
           `The answer must be “infeasible” or directions such as “right down”, but word ${i + 1} is ${quote(word)}.`,
-          {
-            move: i + 1,
-          },
+          { move: i + 1 },
         )
       row += direction[0]
       column += direction[1]

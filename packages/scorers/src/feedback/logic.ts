@@ -1,5 +1,6 @@
 /** Graphs, formulas, roles of islanders, and points of a Go board. */
 import { type FormulaStep, FormulaTooDeepError, parseFormula } from '../formula.ts'
+import { MAX_VARIABLES, TruthTableLogic } from '../hardened/propositional-logic.ts'
 import { lower, strip } from '../python/text.ts'
 import { isRecord, jsonAnswer, patternAnswer } from './forms.ts'
 import {
@@ -42,15 +43,15 @@ function checkColoring(
   return brokenRule(`Vertices ${u} and ${v} are connected, and both have color ${colorOf.get(u)}.`)
 }
 
-/** Truth tables of more variables would take too long. */
-const MAX_VARIABLES = 12
 const MAX_STEPS = 2000
 
 export const propositionalLogic: Explainer = (question) => {
   const premises = [...textAfter(question, 'Given:').matchAll(/^\.?\d+\. (.+)$/gm)].map(([, premise = '']) => premise)
-  const formulas = premises.map((premise) => parseFormula(premise) ?? [])
   const variables = [...new Set(premises.join().match(/[A-Z]/g) ?? [])].toSorted()
   if (premises.length === 0 || variables.length > MAX_VARIABLES) throw new QuestionError('no premises in the question')
+  const logic = new TruthTableLogic(variables)
+  const tables = premises.map((premise) => logic.evaluateParts(parseFormula(premise) ?? [])?.at(-1) ?? 0n)
+  const known = tables.reduce((both, table) => both & table)
   return (answer) => {
     const conclusion = parseConclusion(strip(answer))
     if (conclusion === undefined)
@@ -59,8 +60,9 @@ export const propositionalLogic: Explainer = (question) => {
       )
     const strange = conclusion.find((step) => step.kind === 'variable' && !variables.includes(step.name))
     if (strange?.kind === 'variable') return brokenRule(`${quote(strange.name)} is in no premise.`)
-    const row = findCounterexample(formulas, conclusion, variables)
-    if (row === undefined) return brokenRule('The conclusion follows, but it says nothing new or less than it could.')
+    const against = known & ~(logic.evaluateParts(conclusion)?.at(-1) ?? 0n)
+    if (against === 0n) return brokenRule('The conclusion follows, but it says nothing new or less than it could.')
+    const row = (against & -against).toString(2).length - 1 // the first assignment, as bits of the variables
     const values = variables.map((name, i) => `${name} ${(row >> i) & 1 ? 'true' : 'false'}`).join(', ')
     return brokenRule(`The conclusion does not follow: with ${values}, all premises hold, and it does not.`)
   }
@@ -76,34 +78,6 @@ function parseConclusion(text: string): FormulaStep[] | undefined {
     if (error instanceof FormulaTooDeepError) return undefined
     throw error
   }
-}
-
-/** The first row of the truth table, as bits of the variables, in which all premises hold and the conclusion does not. */
-function findCounterexample(
-  premises: readonly FormulaStep[][],
-  conclusion: readonly FormulaStep[],
-  variables: readonly string[],
-): number | undefined {
-  const places = new Map(variables.map((name, i) => [name, i]))
-  for (let row = 0; row < 2 ** variables.length; row++) {
-    if (premises.every((premise) => evaluate(premise, row, places)) && !evaluate(conclusion, row, places)) return row
-  }
-  return undefined
-}
-
-function evaluate(formula: readonly FormulaStep[], row: number, places: ReadonlyMap<string, number>): boolean {
-  const stack: boolean[] = []
-  for (const step of formula) {
-    if (step.kind === 'variable') stack.push(((row >> (places.get(step.name) ?? 0)) & 1) === 1)
-    else if (step.operator === '¬') stack.push(!stack.pop())
-    else {
-      const [b = false, a = false] = [stack.pop(), stack.pop()]
-      stack.push(
-        step.operator === '∧' ? a && b : step.operator === '∨' ? a || b : step.operator === '→' ? !a || b : a === b,
-      )
-    }
-  }
-  return stack[0] ?? false
 }
 
 export const knightsKnaves: Explainer = (question) => {

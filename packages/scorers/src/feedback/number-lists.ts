@@ -7,17 +7,17 @@ import {
   createMultisetComparison,
   describeDifference,
   type Explainer,
+  findDisorder,
   formatFault,
   quote,
   readQuestion,
   textAfter,
-  type Violation,
 } from './violation.ts'
 
 const TEXT_LIST_FORM = "a list of numbers as strings, such as ['-69', '13']"
 
 export const numberSorting: Explainer = (question) => {
-  const [direction, list = ''] = readQuestion(question, /in (ascending|descending) order: (.*)/)
+  const [direction = '', list = ''] = readQuestion(question, /in (ascending|descending) order: (.*)/)
   const checkNumbers = createMultisetCheck(list.split(', ').map(formatPlain), 'number')
   return textListAnswer(TEXT_LIST_FORM, (items) => {
     const strange = items.findIndex((item) => !isNumber(item))
@@ -25,27 +25,15 @@ export const numberSorting: Explainer = (question) => {
       return formatFault(`Item ${strange + 1} must be a number, but it is ${quote(items[strange] ?? '')}.`, {
         item: strange + 1,
       })
-    return checkNumbers(items.map(formatPlain)) ?? findDisorder(items, direction === 'ascending')
+    const isReversed = (a: string, b: string) =>
+      direction === 'ascending' ? Number(a) > Number(b) : Number(a) < Number(b)
+    return checkNumbers(items.map(formatPlain)) ?? findDisorder(items, direction, isReversed, String)
   })
 }
 
 /** `5.0` and `5.00` are the same number. */
 function formatPlain(text: string): string {
   return String(Number(text))
-}
-
-function findDisorder(items: readonly string[], isAscending: boolean): Violation | undefined {
-  const at = items.findIndex((item, i) => {
-    const before = Number(items[i - 1] ?? item)
-    return isAscending ? before > Number(item) : before < Number(item)
-  })
-  if (at < 0) return undefined
-  return brokenRule(
-    `${items[at - 1]} before ${items[at]} is not in ${isAscending ? 'ascending' : 'descending'} order.`,
-    {
-      item: at + 1,
-    },
-  )
 }
 
 export const numberFiltering: Explainer = (question) => {
@@ -66,9 +54,7 @@ export const numberFiltering: Explainer = (question) => {
     if (extra >= 0)
       return brokenRule(
         `${items[extra]} is ${matches(items[extra] ?? '') ? '' : 'not '}${comparison} than ${limit}, so it must not be in the list.`,
-        {
-          item: extra + 1,
-        },
+        { item: extra + 1 },
       )
     const missing = compareWithKept(items)
     if (missing?.kind === 'missing')

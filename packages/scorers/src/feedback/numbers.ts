@@ -1,7 +1,8 @@
 /** Numbers: divisors, factors, fractions, equations, dates and times. */
+import { getCommonDivisor } from '../expressions/numbers.ts'
 import { lower, strip } from '../python/text.ts'
 import { choiceAnswer, integerAnswer, numberAnswer, patternAnswer } from './forms.ts'
-import { brokenRule, type Explainer, formatFault, quote, readPart, readQuestion, type Violation } from './violation.ts'
+import { brokenRule, type Explainer, formatFault, quote, readPart, readQuestion } from './violation.ts'
 
 export const gcd: Explainer = (question) => {
   const numbers = readPart(question, /of these numbers: ([\d, ]+)/)
@@ -55,22 +56,14 @@ export const fractionSimplification: Explainer = (question) => {
     const [over, under] = parseFraction(text)
     if (under === 0n) return brokenRule('The denominator is 0.')
     if (over * bottom !== top * under) return brokenRule(`${over}/${under} is not equal to ${top}/${bottom}.`)
-    return checkReduced(over, under)
+    const shared = getCommonDivisor(over, under)
+    return shared === 1n ? undefined : brokenRule(`${over}/${under} can be reduced by ${shared}.`)
   }
 }
 
 function parseFraction(text: string): [top: bigint, bottom: bigint] {
   const [, a, b, c, d] = FRACTION.exec(text) ?? []
   return [BigInt(a ?? c ?? 0), BigInt(b ?? d ?? 1)]
-}
-
-function checkReduced(top: bigint, bottom: bigint): Violation | undefined {
-  const [shared] = euclid(top, bottom)
-  return shared === 1n ? undefined : brokenRule(`${top}/${bottom} can be reduced by ${shared}.`)
-}
-
-function euclid(a: bigint, b: bigint): [bigint] {
-  return b === 0n ? [a] : euclid(b, a % b)
 }
 
 /** Tries the value in the equation, whose sides are sums of numbers and multiples of the unknown. */

@@ -1,10 +1,12 @@
 /** Plans of actions: jugs, a quantum lock, agents with boxes, turns of a cube and a word ladder. */
+import { AGENT_PATTERN, DELIVERY_PATTERN, SHIFT_PATTERN } from '../hardened/plans.ts'
 import { countChangedLetters, getLadderWords } from '../moves.ts'
 import { codePointLength, splitWhitespace, strip } from '../python/text.ts'
 import { isRecord, isTextList, jsonAnswer } from './forms.ts'
 import {
   brokenRule,
   type Explainer,
+  findMisfit,
   formatFault,
   QuestionError,
   quote,
@@ -34,9 +36,7 @@ function checkJugMoves(moves: readonly string[], capacities: ReadonlyMap<string,
     if (found === undefined)
       return formatFault(
         `Each move must be like "fill A", "empty B" or "pour A->B", but move ${i + 1} is ${quote(move)}.`,
-        {
-          move: i + 1,
-        },
+        { move: i + 1 },
       )
     const unknown = (deed === undefined ? [from, to] : [jug]).find((name) => !capacities.has(name))
     if (unknown !== undefined)
@@ -76,15 +76,11 @@ export const quantumLock: Explainer = (question) => {
   if (buttons.size === 0) throw new QuestionError('no buttons in the question')
   return (answer) => {
     const presses = strip(answer).split(/ ?→ ?/)
-    const strange = presses.findIndex((press) => !buttons.has(press))
-    if (strange >= 0)
-      return formatFault(
-        `The answer must be buttons with → between them, but press ${strange + 1} is ${quote(presses[strange] ?? '')}.`,
-        {
-          move: strange + 1,
-        },
-      )
-    return pressButtons(presses, buttons, { value: Number(start), light }, target)
+    const form = 'The answer must be buttons with → between them'
+    return (
+      findMisfit(presses, (press) => buttons.has(press), form, 'press', 'move') ??
+      pressButtons(presses, buttons, { value: Number(start), light }, target)
+    )
   }
 }
 
@@ -111,9 +107,6 @@ function pressButtons(
     : brokenRule(`The presses end at ${value}, and the target is ${target}.`)
 }
 
-const AGENT = /^Agent\[(\d+(?:\.\d+)?), ?(\d+(?:\.\d+)?)\]$/
-const DELIVERY = /^move\(box_(\w+), ?target_(\w+)\)$/
-const SHIFT = /^move\((box_\w+), ?square\[(\d+(?:\.\d+)?), ?(\d+(?:\.\d+)?)\]\)$/
 const BOXNET_FORM = 'a JSON list of steps such as [{"Agent[0.5, 0.5]": "move(box_red, target_red)"}]'
 
 type Squares = Map<string, string[]>
@@ -143,12 +136,12 @@ function checkSteps(steps: readonly unknown[], start: [string, string[]][]): Vio
 }
 
 function act(squares: Squares, agent: string, action: string): Violation | undefined {
-  const [isAgent, x = '', y = ''] = AGENT.exec(agent) ?? []
+  const [isAgent, x = '', y = ''] = AGENT_PATTERN.exec(agent) ?? []
   if (isAgent === undefined) return formatFault('the key must be like Agent[0.5, 0.5].')
   const here = squares.get(`${x}_${y}`)
   if (here === undefined) return brokenRule('there is no such agent.')
-  const [delivers, color = '', target] = DELIVERY.exec(action) ?? []
-  const [shifts, item = '', toX = '', toY = ''] = SHIFT.exec(action) ?? []
+  const [delivers, color = '', target] = DELIVERY_PATTERN.exec(action) ?? []
+  const [shifts, item = '', toX = '', toY = ''] = SHIFT_PATTERN.exec(action) ?? []
   if (delivers === undefined && shifts === undefined)
     return formatFault(
       `the action must be like move(box_red, target_red) or move(box_red, square[0.5, 1.5]), but it is ${quote(action)}.`,
@@ -172,16 +165,11 @@ const TURN = /^(?:[LRUDFB]w?|[XYZMES])'?$/
 
 /** Without the scramble, which only the server knows, the turns can be read but not tried. */
 export const rubiksCube: Explainer = () => (answer) => {
-  const turns = splitWhitespace(answer)
-  const strange = turns.findIndex((turn) => !TURN.test(turn))
-  return strange < 0
-    ? brokenRule('The cube is not solved after these moves.')
-    : formatFault(
-        `Each move must be a single turn in Singmaster notation, such as R or U', but move ${strange + 1} is ${quote(turns[strange] ?? '')}.`,
-        {
-          move: strange + 1,
-        },
-      )
+  const form = "Each move must be a single turn in Singmaster notation, such as R or U'"
+  return (
+    findMisfit(splitWhitespace(answer), (turn) => TURN.test(turn), form, 'move', 'move') ??
+    brokenRule('The cube is not solved after these moves.')
+  )
 }
 
 export const wordLadder: Explainer = (question) => {
@@ -189,12 +177,9 @@ export const wordLadder: Explainer = (question) => {
   const length = codePointLength(end)
   return (answer) => {
     const words = strip(answer).split(',')
-    const strange = words.findIndex((word) => !/^[A-Z]+$/.test(word))
-    if (strange >= 0)
-      return formatFault(
-        `The answer must be uppercase words with commas and no spaces between them, but word ${strange + 1} is ${quote(words[strange] ?? '')}.`,
-        { item: strange + 1 },
-      )
+    const form = 'The answer must be uppercase words with commas and no spaces between them'
+    const misfit = findMisfit(words, (word) => /^[A-Z]+$/.test(word), form, 'word')
+    if (misfit) return misfit
     if (words[0] !== start)
       return brokenRule(`The ladder must start with ${start}, but it starts with ${words[0]}.`, { item: 1 })
     for (const [i, word] of words.entries()) {

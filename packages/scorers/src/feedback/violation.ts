@@ -61,6 +61,33 @@ export function count(n: number, noun: string): string {
   return `${n} ${noun}${n === 1 ? '' : 's'}`
 }
 
+/** A fault of form where a part of an answer does not fit. `form` says what is needed, `noun` what a part is called. */
+export function findMisfit(
+  parts: readonly string[],
+  fits: (part: string) => boolean,
+  form: string,
+  noun: string,
+  place: 'item' | 'move' = 'item',
+): Violation | undefined {
+  const at = parts.findIndex((part) => !fits(part))
+  return at < 0
+    ? undefined
+    : formatFault(`${form}, but ${noun} ${at + 1} is ${quote(parts[at] ?? '')}.`, { [place]: at + 1 })
+}
+
+/** A broken rule where a part must not follow the one before it; `show` writes a part. */
+export function findDisorder(
+  parts: readonly string[],
+  direction: string,
+  isReversed: (before: string, part: string) => boolean,
+  show = quote,
+): Violation | undefined {
+  const at = parts.findIndex((part, i) => isReversed(parts[i - 1] ?? part, part))
+  if (at < 0) return undefined
+  const [before, part] = [parts[at - 1] ?? '', parts[at] ?? '']
+  return brokenRule(`${show(before)} before ${show(part)} is not in ${direction} order.`, { item: at + 1 })
+}
+
 /** The groups of the first match in a question. */
 export function readQuestion(question: string, pattern: RegExp): string[] {
   const found = pattern.exec(question)

@@ -6,6 +6,8 @@ import {
   count,
   createMultisetCheck,
   type Explainer,
+  findDisorder,
+  findMisfit,
   formatFault,
   quote,
   readPart,
@@ -89,15 +91,8 @@ export const wordReversal: Explainer = (question) => {
   const check = createMultisetCheck(strip(textAfter(question, 'this list of words: ')).split(', '), 'word')
   return (answer) => {
     const given = strip(answer).split(', ')
-    const strange = given.findIndex((word) => word === '' || word.includes(',') || /\s/.test(word))
-    return strange >= 0
-      ? formatFault(
-          `The words must be separated by a comma and a space, but word ${strange + 1} is ${quote(given[strange] ?? '')}.`,
-          {
-            item: strange + 1,
-          },
-        )
-      : check(given)
+    const form = 'The words must be separated by a comma and a space'
+    return findMisfit(given, (word) => /^[^\s,]+$/.test(word), form, 'word') ?? check(given)
   }
 }
 
@@ -110,21 +105,9 @@ export const wordSorting: Explainer = (question) => {
     if (given.length === 1 && words.length > 1)
       return formatFault(`The answer must be a list with commas, but it is ${quote(answer)}.`)
     if (given.includes('')) return formatFault('The answer has a comma without a word before or after it.')
-    return check(given) ?? findDisorder(given, direction === 'ascending')
+    // words are ordered by code points; UTF-16 agrees with them in the words that the library has
+    return check(given) ?? findDisorder(given, direction, (a, b) => (direction === 'ascending' ? a > b : a < b))
   }
-}
-
-/** Word orders compare code points; UTF-16 agrees with them in the words that the library has. */
-function findDisorder(words: readonly string[], isAscending: boolean): Violation | undefined {
-  const at = words.findIndex((word, i) => {
-    const before = words[i - 1] ?? word
-    return isAscending ? before > word : before < word
-  })
-  if (at < 0) return undefined
-  const order = isAscending ? 'ascending' : 'descending'
-  return brokenRule(`${quote(words[at - 1] ?? '')} before ${quote(words[at] ?? '')} is not in ${order} order.`, {
-    item: at + 1,
-  })
 }
 
 export const groupAnagrams: Explainer = (question) => {
@@ -170,14 +153,9 @@ export const abPrograms: Explainer = (question) => {
   const program = strip(readPart(question, /consider the following program:\n\n(.*)\n/)).split(' ')
   return (answer) => {
     const tokens = strip(answer) === '' ? [] : strip(answer).split(' ')
-    const strange = tokens.findIndex((token) => !/^(?:[AB]#|#[AB])$/.test(token))
-    if (strange >= 0)
-      return formatFault(
-        `The answer must be tokens with one space between them, but token ${strange + 1} is ${quote(tokens[strange] ?? '')}.`,
-        {
-          item: strange + 1,
-        },
-      )
+    const form = 'The answer must be tokens with one space between them'
+    const misfit = findMisfit(tokens, (token) => /^(?:[AB]#|#[AB])$/.test(token), form, 'token')
+    if (misfit) return misfit
     const at = tokens.findIndex((token, i) => OPPOSITES.has(`${tokens[i - 1]} ${token}`))
     if (at > 0)
       return brokenRule(`Tokens ${at} and ${at + 1} (${tokens[at - 1]} ${tokens[at]}) still must be rewritten.`, {

@@ -1,5 +1,7 @@
 /** Expressions: countdown and 24 are read strictly, use every number once and are worth the target exactly; products are multiplied out. */
 import { z } from 'zod'
+import { add, divide, multiply, readDecimal, subtract } from '../corrections/rounding.ts'
+import type { Fraction } from '../python/numbers.ts'
 import { type HardenedScorer, isFullScore, scoreBestReading } from './hardened-scorer.ts'
 import { getBareAnswer } from './notations.ts'
 
@@ -76,7 +78,7 @@ function scoreArithmetic(text: string, numbers: readonly number[], target: numbe
   const used = tokens.filter((part) => /^\d/.test(part)).map(Number)
   if (used.toSorted(ascending).join() !== numbers.toSorted(ascending).join()) return 0
   const value = evaluateExactly(tokens)
-  return value !== undefined && value.top === BigInt(target) * value.bottom ? 1 : 0
+  return value !== undefined && value.numerator === BigInt(target) * value.denominator ? 1 : 0
 }
 
 function ascending(a: number, b: number): number {
@@ -100,54 +102,59 @@ export function tokenizeArithmetic(text: string): string[] | undefined {
   return tokens
 }
 
-export interface Ratio {
-  top: bigint
-  bottom: bigint
+const OPERATIONS: Readonly<Record<string, (a: Fraction, b: Fraction) => Fraction>> = {
+  '+': add,
+  '-': subtract,
+  '~': subtract,
+  '*': multiply,
+  '/': divide,
 }
 
-/** The exact value by two stacks; undefined for what is no expression and for a division by zero. */
-export function evaluateExactly(tokens: readonly string[]): Ratio | undefined {
-  const [values, operators]: [Ratio[], string[]] = [[], []]
+/**
+ * The exact value by two stacks, or that with the result of each operation rounded; undefined for what is no expression and for a
+ * division by zero.
+ */
+export function evaluateExactly(
+  tokens: readonly string[],
+  round = (value: Fraction): Fraction => value,
+): Fraction | undefined {
+  const [values, operators]: [Fraction[], string[]] = [[], []]
+  const reduce = (strength: number) => reduceOperators(values, operators, strength, round)
   let wantsOperand = true
   for (const part of tokens) {
     const isOperand = /^\d/.test(part)
     if (wantsOperand !== (isOperand || part === '(' || part === '~')) return undefined
-    if (isOperand) values.push({ top: BigInt(part), bottom: 1n })
-    else if (part === ')') {
-      if (!reduceOperators(values, operators, 0) || operators.pop() !== '(') return undefined
+    if (isOperand) {
+      const read = readDecimal(part)
+      if (read === undefined) return undefined
+      values.push(read.value)
+    } else if (part === ')') {
+      if (!reduce(0) || operators.pop() !== '(') return undefined
     } else {
-      if (part !== '(' && part !== '~' && !reduceOperators(values, operators, PRECEDENCE[part] ?? 0)) return undefined
+      if (part !== '(' && part !== '~' && !reduce(PRECEDENCE[part] ?? 0)) return undefined
       operators.push(part)
     }
     wantsOperand = !(isOperand || part === ')')
   }
-  if (wantsOperand || !reduceOperators(values, operators, 0) || operators.length > 0) return undefined
+  if (wantsOperand || !reduce(0) || operators.length > 0) return undefined
   return values[0]
 }
 
 /** Works off the operators on top that bind at least as strongly; false where that cannot be done. */
-function reduceOperators(values: Ratio[], operators: string[], strength: number): boolean {
+function reduceOperators(
+  values: Fraction[],
+  operators: string[],
+  strength: number,
+  round: (value: Fraction) => Fraction,
+): boolean {
   for (let last = operators.at(-1); last !== undefined && last !== '('; last = operators.at(-1)) {
     if ((PRECEDENCE[last] ?? 0) < strength) break
     operators.pop()
     const right = values.pop()
-    const left = last === '~' ? { top: 0n, bottom: 1n } : values.pop()
-    const value = left && right && applyOperator(last, left, right)
-    if (!value || value.bottom === 0n) return false
-    values.push(value)
+    const left = last === '~' ? { numerator: 0n, denominator: 1n } : values.pop()
+    const value = left && right && OPERATIONS[last]?.(left, right)
+    if (!value || value.denominator === 0n) return false
+    values.push(round(value))
   }
   return true
-}
-
-function applyOperator(operator: string, a: Ratio, b: Ratio): Ratio {
-  switch (operator) {
-    case '+':
-      return { top: a.top * b.bottom + b.top * a.bottom, bottom: a.bottom * b.bottom }
-    case '*':
-      return { top: a.top * b.top, bottom: a.bottom * b.bottom }
-    case '/':
-      return { top: a.top * b.bottom, bottom: a.bottom * b.top }
-    default: // '-' and '~'
-      return { top: a.top * b.bottom - b.top * a.bottom, bottom: a.bottom * b.bottom }
-  }
 }

@@ -16,7 +16,7 @@ const HARDENED_SCORERS: Readonly<Record<string, HardenedScorer>> = {
   ...listByTask([
     [
       'ab acre aiw basic_arithmetic binary_alternation chain_sum circuit_logic codeio color_cube_rotation ' +
-        'count_bits count_primes course_schedule decimal_chain_sum dice family_relationships ' +
+        'coin_flip count_bits count_primes course_schedule decimal_arithmetic decimal_chain_sum dice family_relationships ' +
         'gcd isomorphic_strings knights_knaves largest_island lcm leg_counting letter_counting list_functions ' +
         'mahjong_puzzle manipulate_matrix maze number_sequence products ransom_note rectangle_count rotten_oranges ' +
         'self_reference simple_equations simple_geometry syllogism tsumego zebra_puzzles',
@@ -34,7 +34,7 @@ const HARDENED_SCORERS: Readonly<Record<string, HardenedScorer>> = {
   ]),
   ...listByName(
     numeric,
-    'advanced_geometry calendar_arithmetic coin_flip complex_arithmetic decimal_arithmetic fraction_simplification gsm_symbolic',
+    'advanced_geometry calendar_arithmetic complex_arithmetic fraction_simplification gsm_symbolic',
     'number_sorting polynomial_equations prime_factorization time_intervals',
   ),
   ...listByName(plans, 'boxnet quantum_lock rubiks_cube'),

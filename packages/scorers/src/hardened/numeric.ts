@@ -1,6 +1,6 @@
 /** Numbers: near is right only as far as rounding goes, and nan is no number. */
 import { z } from 'zod'
-import { parseProbability, TypedFloat, typedPair } from '../numbers.ts'
+import { TypedFloat, typedPair } from '../numbers.ts'
 import { loads } from '../python/json.ts'
 import { catchPythonError, tryParseFloat64 } from '../python/numbers.ts'
 import { lower, strip, title } from '../python/text.ts'
@@ -24,29 +24,6 @@ export const complexArithmetic: HardenedScorer = ({ entry, upstream }) => {
     const turned = `${sign}${real}${/^[+-]/.test(imaginary) ? '' : '+'}${imaginary}`
     const score = upstream(real === '' ? reading : turned)
     return score >= Math.exp(-MAX_ROUNDING_DISTANCE) ? score : 0
-  })
-}
-
-/** Within 1e-4 and within a hundredth of the probability and of its complement: `0` is not a small chance. */
-export const coinFlip: HardenedScorer = ({ entry, upstream }) => {
-  const wanted = parseProbabilityOrNaN(requireOracleAnswer(entry))
-  const tolerance = Math.max(Math.min(wanted, 1 - wanted) / 100, 1e-12)
-  return scoreBestReading((reading) => {
-    if (!isFullScore(upstream(reading))) return 0
-    return Math.abs(parseProbabilityOrNaN(reading) - wanted) <= tolerance ? 1 : 0
-  })
-}
-
-function parseProbabilityOrNaN(text: string): number {
-  return catchPythonError(() => parseProbability(text), Number.NaN)
-}
-
-/** Within the library's tolerance and within a hundredth of the value, so that `0` is not a small number. */
-export const decimalArithmetic: HardenedScorer = ({ entry, upstream }) => {
-  const wanted = Number(requireOracleAnswer(entry))
-  return scoreBestReading((reading) => {
-    const near = Math.abs(Number(reading) - wanted) <= Math.abs(wanted) / 100
-    return parsePlainDecimal(reading) !== undefined && near && isFullScore(upstream(reading)) ? 1 : 0
   })
 }
 

@@ -21,9 +21,9 @@ interface Field {
 const FENCE_PATTERN = /^```(?:json)?\s([^`]*)```$/
 /** Python and JavaScript keep the last of two equal keys: only the text shows that an agent acts twice. */
 const JSON_KEY_PATTERN = /"\s*:/g
-const AGENT_PATTERN = /^Agent\[(\d+(?:\.\d+)?), ?(\d+(?:\.\d+)?)\]$/
-const DELIVERY_PATTERN = /^move\(box_(\w+), ?target_(\w+)\)$/
-const SHIFT_PATTERN = /^move\((box_\w+), ?square\[(\d+(?:\.\d+)?), ?(\d+(?:\.\d+)?)\]\)$/
+export const AGENT_PATTERN = /^Agent\[(\d+(?:\.\d+)?), ?(\d+(?:\.\d+)?)\]$/
+export const DELIVERY_PATTERN = /^move\(box_(\w+), ?target_(\w+)\)$/
+export const SHIFT_PATTERN = /^move\((box_\w+), ?square\[(\d+(?:\.\d+)?), ?(\d+(?:\.\d+)?)\]\)$/
 
 /** The share of boxes delivered up to the first action that is not legal, and less than 1 where there is one. */
 export const boxnet: HardenedScorer = ({ entry }) => {

@@ -76,7 +76,7 @@ function parseAnswerFormula(answer: string): FormulaStep[] | undefined {
   }
 }
 
-class TruthTableLogic {
+export class TruthTableLogic {
   /** Every assignment. */
   readonly all: TruthTable
   readonly #variables: ReadonlyMap<string, TruthTable>

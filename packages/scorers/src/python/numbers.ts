@@ -27,7 +27,6 @@ const DIGIT_VALUES = new Map(
 const NON_PLAIN_ASCII_PATTERN = /[^ -~\t-\r]/u
 const SPACE_PATTERN = new RegExp(PY_S, 'v')
 const SHORT_INTEGER_PATTERN = /^[+-]?(?:0|[1-9]\d{0,14})$/
-const SIGN_PREFIX_PATTERN = /^[ \t-\r]*([+-]?)/
 const FLOAT_PATTERN = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 const SPECIAL_PATTERN = /^([+-]?)(?:(inf|infinity)|nan)$/i
 const MISPLACED_UNDERSCORE_PATTERN = /(?:^|\D)_|_(?:\D|$)/
@@ -36,15 +35,14 @@ const PREFIX_RADIXES: Readonly<Record<string, number>> = { x: 16, o: 8, b: 2 }
 /** Python's `int(text, base)`, base 2, 8, 10, 16 or 0 (as the prefix says); throws PyValueError. */
 export function parseInteger(text: string, base: 0 | 2 | 8 | 10 | 16 = 10): bigint {
   if ((base === 10 || base === 0) && SHORT_INTEGER_PATTERN.test(text)) return BigInt(Number(text))
-  const ascii = trimEnd(toAscii(text))
-  const [before = '', signed = ''] = SIGN_PREFIX_PATTERN.exec(ascii) ?? []
-  const body = ascii.slice(before.length)
+  const ascii = trim(toAscii(text))
+  const body = ascii.replace(/^[+-]/, '')
   const marked = body[0] === '0' ? (PREFIX_RADIXES[(body[1] ?? '').toLowerCase()] ?? 10) : 10
   const radix = base === 0 ? marked : base
   const digits = marked !== 10 && marked === radix ? body.slice(body[2] === '_' ? 3 : 2) : body
   const value = parseMagnitude(digits, radix)
   if (base === 0 && marked === 10 && body[0] === '0' && value !== 0n) throw new PyValueError('leading zeros')
-  return signed === '-' ? -value : value
+  return ascii.startsWith('-') ? -value : value
 }
 
 /** Python's `float(text)`; throws PyValueError. */
@@ -57,7 +55,7 @@ export function parseFloat64(text: string): number {
 /** Python's `float(text)`, undefined where it raises: for lists, where a throw for each part would cost too much. */
 export function tryParseFloat64(text: string): number | undefined {
   if (FLOAT_PATTERN.test(text)) return Number(text)
-  const ascii = trimEnd(toAscii(text)).replace(/^[ \t-\r]+/, '')
+  const ascii = trim(toAscii(text))
   if (MISPLACED_UNDERSCORE_PATTERN.test(ascii)) return undefined
   const bare = ascii.replaceAll('_', '')
   if (FLOAT_PATTERN.test(bare)) return Number(bare)
@@ -164,13 +162,6 @@ export function removeUnderscores(text: string): string {
   return text.replaceAll('_', '')
 }
 
-/** A pattern `\s*$` would try every run of spaces; this looks at the last one only. */
-function trimEnd(text: string): string {
-  let end = text.length
-  while (end > 0 && ' \t\n\v\f\r'.includes(text[end - 1] ?? '?')) end--
-  return text.slice(0, end)
-}
-
 const COMPLEX_PART_SOURCE = '(?:(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:[eE][+-]?\\d+)?|inf(?:inity)?|nan)'
 const COMPLEX_PATTERN = new RegExp(
   `^(?:(?<real>[+-]?${COMPLEX_PART_SOURCE})(?:(?<signed>[+-]${COMPLEX_PART_SOURCE}?)j)?|(?<imaginary>[+-]?${COMPLEX_PART_SOURCE}?)j)$`,
@@ -194,7 +185,7 @@ function removeBrackets(text: string): string {
   return text.startsWith('(') && text.endsWith(')') ? trim(text.slice(1, -1)) : text
 }
 
-/** White space as C has it; `toAscii` has made all other spaces of it. */
+/** White space as C has it; `toAscii` has made all other spaces of it. A pattern `\s*$` would try every run of spaces. */
 function trim(text: string): string {
   let [start, end] = [0, text.length]
   while (start < end && isSpace(text[start])) start++

@@ -1,11 +1,6 @@
 /** OpenRLHF: POST /openrlhf[/{run}]/get_reward, the reward URL of `--reward.remote_url`. */
-import {
-  OpenrlhfRequest,
-  OpenrlhfResponse,
-  parsePlainOpenrlhfRequest,
-} from '@reasoning-gym-server/contract/reward-wires'
+import { OpenrlhfRequest, OpenrlhfResponse } from '@reasoning-gym-server/contract/reward-wires'
 import type { Submission } from '../../../grading/submission.ts'
-import { withFastParser } from '../../../http/validation.ts'
 import { getReward, RewardUrlQuery, type RewardWire } from '../reward-route.ts'
 import type { SampleResult } from '../samples.ts'
 import { formatFloats } from '../trainer-calls.ts'
@@ -18,7 +13,7 @@ export const openrlhfWire: RewardWire<OpenrlhfRequest, RewardUrlQuery> = {
   urls: ['/openrlhf/get_reward', '/openrlhf/:run/get_reward'],
   operationId: 'scoreOpenrlhfSamples',
   summary: 'Score completions for OpenRLHF',
-  body: withFastParser(OpenrlhfRequest, parsePlainOpenrlhfRequest),
+  body: OpenrlhfRequest,
   query: RewardUrlQuery,
   response: OpenrlhfResponse,
   retryWindowMs: 150_000, // OpenRLHF waits 180 s in each of five attempts

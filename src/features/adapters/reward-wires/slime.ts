@@ -1,15 +1,9 @@
 /** slime and miles: POST /slime[/{run}]/rm, the reward URL of `--rm-type remote_rm --rm-url`. */
 
-import {
-  parsePlainSlimeRequest,
-  SlimeRequest,
-  SlimeResponse,
-  type SlimeSample,
-} from '@reasoning-gym-server/contract/reward-wires'
+import { SlimeRequest, SlimeResponse, type SlimeSample } from '@reasoning-gym-server/contract/reward-wires'
 import { isCorrect } from '@reasoning-gym-server/contract/verdict'
 import { z } from 'zod'
 import type { Submission } from '../../../grading/submission.ts'
-import { withFastParser } from '../../../http/validation.ts'
 import { getReward, RewardUrlQuery, type RewardWire, skipEmptyQuery } from '../reward-route.ts'
 import type { SampleResult } from '../samples.ts'
 import { formatFloat } from '../trainer-calls.ts'
@@ -31,7 +25,7 @@ export const slimeWire: RewardWire<SlimeRequest, z.infer<typeof SlimeQuery>> = {
   urls: ['/slime/rm', '/slime/:run/rm'],
   operationId: 'scoreSlimeSamples',
   summary: 'Score completions for slime and miles',
-  body: withFastParser(SlimeRequest, parsePlainSlimeRequest),
+  body: SlimeRequest,
   query: SlimeQuery,
   response: SlimeResponse,
   retryWindowMs: 100_000, // slime waits 120 s in each of ten attempts; miles waits 300 s once

@@ -1,9 +1,53 @@
-/** time_intervals: the exact span between the two stamps of the question, and what the question leaves open. */
+/** Corrections of dates and times: what questions leave open, and the exact span between two stamps. */
 import { z } from 'zod'
 import { requireOracleAnswer } from '../scorer.ts'
 import type { Correction } from './correction.ts'
 
-const Metadata = z.looseObject({ expected_format: z.string() })
+const DateText = z.union([z.string(), z.strictObject({ $date: z.string() }).transform((value) => value.$date)])
+const CalendarMetadata = z.looseObject({
+  task: z.string(),
+  start_date: DateText.optional(),
+  end_date: DateText.optional(),
+  target_date: DateText.optional(),
+})
+const NUMERIC_DATE_PATTERN = /for (\d\d)\/(\d\d)\/(\d{4})\./
+const [SECOND, MINUTE, HOUR, DAY] = [1000, 60_000, 3_600_000, 86_400_000]
+
+export const calendarArithmetic: Correction = {
+  reason:
+    'The question is silent on leap years, on the order of month and day, and on the year of an end in the next year.',
+  clarification({ question, metadata }) {
+    const { task, start_date: start, end_date: end, target_date: target } = CalendarMetadata.parse(metadata)
+    if (task === 'weekday_of_date_from_first_date') return clarifyLeapYear(target ?? '')
+    if (task === 'count_business_days') return clarifyYears(start ?? '', end ?? '')
+    return isDayFirstAnotherDay(question) ? 'Note: the date is month/day/year.' : undefined
+  },
+}
+
+/** Until February, and on its 29th day, all years that can be meant are alike. */
+function clarifyLeapYear(target: string): string | undefined {
+  const [year, month] = target.split('-').map(Number)
+  if (year === undefined || month === undefined || month <= 2) return undefined
+  return `Note: the year is ${isLeapYear(year) ? '' : 'not '}a leap year.`
+}
+
+/** The question gives the end the year of the start. */
+function clarifyYears(start: string, end: string): string | undefined {
+  const [first, last] = [start.split('-')[0], end.split('-')[0]]
+  return first === last ? undefined : `Note: the first date is in ${first} and the second one in ${last}.`
+}
+
+function isDayFirstAnotherDay(question: string): boolean {
+  const [, month, day, year] = (NUMERIC_DATE_PATTERN.exec(question) ?? []).map(Number)
+  if (year === undefined || month === undefined || day === undefined || day > 12) return false
+  return ((Date.UTC(year, month - 1, day) - Date.UTC(year, day - 1, month)) / DAY) % 7 !== 0
+}
+
+function isLeapYear(year: number): boolean {
+  return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
+}
+
+const SpanFormat = z.looseObject({ expected_format: z.string() })
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const DATE_PATTERN = new RegExp(
@@ -17,7 +61,6 @@ const DATE_PATTERN = new RegExp(
 )
 const TIME_PATTERN = /(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{3}))?)?/g
 const ZONE_PATTERN = / ([+-])(\d\d)(\d\d)\b/g
-const [SECOND, MINUTE, HOUR, DAY] = [1000, 60_000, 3_600_000, 86_400_000]
 /** Questions about two moments and not about what lasts from day to day. */
 const MOMENTS_PATTERN = /^(?:What is the duration|Calculate the time difference|How much time elapsed)/
 
@@ -28,12 +71,12 @@ export const timeIntervals: Correction = {
   keys({ entry }) {
     const span = measureSpan(entry.question)
     if (Number.isNaN(span)) return undefined // a year before 1000
-    const answer = formatSpan(span, Metadata.parse(entry.metadata).expected_format)
+    const answer = formatSpan(span, SpanFormat.parse(entry.metadata).expected_format)
     return answer === requireOracleAnswer(entry) ? undefined : [answer]
   },
   hasRightAnswer: ({ question }) => !(measureSpan(question) < 0),
   clarification({ question, metadata }) {
-    const { expected_format: wanted } = Metadata.parse(metadata)
+    const { expected_format: wanted } = SpanFormat.parse(metadata)
     const span = measureSpan(question)
     const isRoundedUp = wanted.endsWith('HH:MM') && span % MINUTE >= MINUTE / 2
     const notes = [

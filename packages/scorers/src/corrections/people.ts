@@ -1,4 +1,5 @@
-/** aiw: a brother of no one in the story, and the two circles that Matilda is in. */
+/** Corrections of questions about people: whose brother, what relative, and who of several. */
+import { z } from 'zod'
 import type { DatasetEntry } from '../scorer.ts'
 import type { Correction } from './correction.ts'
 
@@ -41,4 +42,40 @@ function readCircles({ question }: DatasetEntry): { she: string; hers: number; h
   const { he, his } = HIS_CIRCLE_PATTERN.exec(question)?.groups ?? {}
   if (she === undefined || he === undefined) return undefined
   return { she, hers: Number(hers), he, his: Number(his) }
+}
+
+const Relatives = z.looseObject({ person1: z.string(), relationship: z.string() })
+const Names = z.looseObject({ male_names: z.array(z.string()), female_names: z.array(z.string()) })
+
+/** What the first person is, where the library names the second one: a woman's word, then a man's. */
+const WORDS: Readonly<Record<string, readonly [ofWoman: string, ofMan: string]>> = {
+  niece: ['niece', 'nephew'],
+  nephew: ['niece', 'nephew'],
+  'mother-in-law': ['daughter-in-law', 'son-in-law'],
+  'father-in-law': ['daughter-in-law', 'son-in-law'],
+}
+
+export const familyRelationships: Correction = {
+  reason:
+    'A daughter-in-law or son-in-law is called by what the other person is to her or him; nieces and nephews are ' +
+    "named by the other person's sex.",
+  keys({ entry, config }) {
+    const { person1, relationship } = Relatives.parse(entry.metadata)
+    const { male_names: male, female_names: female } = Names.parse(config)
+    return WORDS[relationship]?.filter((_, k) => (k === 0 ? female : male).includes(person1))
+  },
+}
+
+const QUESTION_PATTERN = /\nWho (.+)\? Reply only with a name\.$/
+
+export const needleHaystack: Correction = {
+  reason: 'Of several people of whom the statements say what is asked for, only one is paid.',
+  keys({ entry: { question } }) {
+    const [, what = ''] = QUESTION_PATTERN.exec(question) ?? []
+    const names = question
+      .split('. ')
+      .filter((statement) => statement.endsWith(` ${what}`))
+      .map((statement) => statement.slice(0, -what.length - 1))
+    return names.length > 1 ? names : undefined
+  },
 }
