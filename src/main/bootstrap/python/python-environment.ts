@@ -59,6 +59,7 @@ export async function installRedisBinary(report: ReportProgress, pythonCommand?:
   await whilePreparing(PROJECT_FILES, 'requirements-redis.txt', report, async () => {
     report(`No redis-server 6.2 or newer on the PATH: installing one into ${venv} …`)
     await installPackages(PROJECT_FILES, 'requirements-redis.txt', report)
+    PROJECT_FILES.writeStamp('requirements-redis.txt')
   })
   return findBundledRedis(python)
 }

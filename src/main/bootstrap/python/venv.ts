@@ -22,6 +22,7 @@ export async function buildVenv(files: VenvFiles, python: string, report: Report
     await createBareVenv(python, files.venv, report)
     await installPackages(files, 'requirements.txt', report)
     await withWaitNotice(report, () => 'compiling the packages', compilePackages(files))
+    files.writeStamp('requirements.txt')
   } catch (error) {
     const explained = explainFullDisk(files, error) // before the space is freed
     await rm(files.venv, { recursive: true, force: true }).catch(() => {})
@@ -29,7 +30,7 @@ export async function buildVenv(files: VenvFiles, python: string, report: Report
   }
 }
 
-/** Installs packages into the environment. Packages of an interrupted pip are installed again. */
+/** Installs packages into the environment; the caller writes the stamp. Packages of an interrupted pip are installed again. */
 export async function installPackages(files: VenvFiles, file: RequirementsFile, report: ReportProgress): Promise<void> {
   const options = [
     '--disable-pip-version-check',
@@ -63,7 +64,6 @@ export async function installPackages(files: VenvFiles, file: RequirementsFile, 
       { cause: error },
     )
   }
-  files.writeStamp(file)
 }
 
 /** With all processors, and without the tests of the packages, half of their code. pip uses one and compiles everything. */
