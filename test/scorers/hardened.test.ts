@@ -162,9 +162,9 @@ describe('no reward without solving', () => {
     }
   })
 
-  it('no chance is not a small chance (coin_flip)', async () => {
-    const [item] = await makeHardenedItems(engine, 'coin_flip', { min_trials: 15, max_trials: 15 }, [[1, 0]])
-    const entry = { question: '', answer: '3.0517578125e-05', metadata: item?.entry.metadata }
+  it('no chance is not a small chance (coin_flip)', () => {
+    const question = 'What is the probability of getting exactly 15 heads in 15 fair coin flips?'
+    const entry = { question, answer: '3.051757812e-05', metadata: {} }
     const rule = createHardenedRule('coin_flip', { entry, config: {}, upstream: () => 1 })
     expect([rule('0'), rule('3.05e-05'), rule('3.0517578125e-05'), rule('1/32768')]).toEqual([0, 1, 1, 1])
   })

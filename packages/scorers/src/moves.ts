@@ -256,7 +256,6 @@ export function moveDisk(pegs: readonly number[][], disk: number, from: number, 
   if (to === 0 || target === undefined) return `there is no peg ${to}`
   const top = source.at(-1)
   if (top !== disk) return top === undefined ? `peg ${from} is empty` : `disk ${top} is on top of peg ${from}`
-  if (from === to) return `disk ${disk} is on peg ${to} already`
   const below = target.at(-1)
   if (below !== undefined && below < disk) return `disk ${disk} cannot be on the smaller disk ${below}`
   source.pop()

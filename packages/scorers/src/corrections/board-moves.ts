@@ -92,7 +92,7 @@ export const towerOfHanoi: Correction = {
 /** False where the line is no move or the move is not legal. */
 function isPossible(pegs: readonly number[][], line: string): boolean {
   const [disk = 0, from = 0, to = 0] = DISK_MOVE_PATTERN.exec(line)?.slice(1).map(Number) ?? []
-  return moveDisk(pegs, disk, from, to) === undefined
+  return from !== to && moveDisk(pegs, disk, from, to) === undefined
 }
 
 const KnightBoard = z.looseObject({
