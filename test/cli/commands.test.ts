@@ -305,6 +305,7 @@ describe('a failure is one line that says what to do', () => {
     [['item'], 2, /Name a task/],
     [['items', '--difficulty', '0.5', '--config', '{}'], 2, /cannot be used with/],
     [['item', 'gcd', '--config', '{"max_numbers": "x"}'], 1, /max_numbers.*\[invalid_config\]/],
+    [['tasks', '--category', 'gamez'], 2, /No task matches\. Run "reasoning-gym-server tasks" to list/],
     [['items', '--category', 'gamez'], 2, /No task matches\. Run "reasoning-gym-server tasks" to list/],
     [
       ['tasks', 'leg_conting'],

@@ -4,6 +4,7 @@ import { type TaskCard, TaskDetail, TaskList } from '@reasoning-gym-server/contr
 import type { Command } from 'commander'
 import { z } from 'zod'
 import type { ApiClient } from '../api-client.ts'
+import { CliError } from '../cli-error.ts'
 import { CliCommand } from '../command.ts'
 import { heading, muted, paint, printJson, printLine, printNext, printStatus } from '../output.ts'
 import { formatSetting } from '../run-tables.ts'
@@ -48,7 +49,10 @@ async function printTaskList(server: ApiClient, { category, query, json }: Tasks
   const answer = await server.call(TaskList, 'GET', `/tasks?${search.toString()}`)
   if (json) return printJson(answer)
   for (const problem of answer.problems) printStatus(paint(problem, 'warn', process.stderr))
-  if (answer.tasks.length === 0) return printStatus('No task matches. "reasoning-gym-server tasks" lists all tasks')
+  if (answer.tasks.length === 0)
+    throw new CliError('No task matches. Run "reasoning-gym-server tasks" to list tasks and categories', {
+      exitCode: 2,
+    })
   const head = ['task', 'category', 'rungs', 'credit', 'description', 'public benchmark']
   const rows = answer.tasks.map(({ name, category, rungs, credit, description, public_benchmark }): TableCell[] => [
     name,
