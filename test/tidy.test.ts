@@ -37,15 +37,16 @@ it(`functions have at most ${MAX_FUNCTION_LINES} lines`, () => {
 
 /** Non-blank lines of code, and of `docs` words. Only a commit "Raise the budget of …" changes one, and says what went for it. */
 const BUDGETS: readonly [place: string, pattern: string, most: number][] = [
-  ['the server', '{src,routes}/**/*.{ts,js,py,lua}', 46950],
-  ['src/features/runs', 'src/features/runs/**/*.{ts,lua}', 9265],
+  ['the server', '{src,routes}/**/*.{ts,js,py,lua}', 46500],
+  ['the server and its packages', '{src,routes,packages/*/src}/**/*.{ts,js,py,lua,css,html}', 75_500],
+  ['src/features/runs', 'src/features/runs/**/*.{ts,lua}', 9200],
   ['Lua', 'src/**/*.lua', 3590],
-  ['packages/cli', 'packages/cli/src/**/*.ts', 3380],
+  ['packages/cli', 'packages/cli/src/**/*.ts', 3300],
   ['packages/codec', 'packages/codec/src/**/*.ts', 385],
-  ['packages/contract', 'packages/contract/src/**/*.ts', 4040],
-  ['packages/dashboard', 'packages/dashboard/src/**/*.{js,css,html}', 7760],
+  ['packages/contract', 'packages/contract/src/**/*.ts', 4000],
+  ['packages/dashboard', 'packages/dashboard/src/**/*.{js,css,html}', 7600],
   ['packages/mock-model', 'packages/mock-model/src/**/*.ts', 740],
-  ['packages/scorers', 'packages/scorers/src/**/*.ts', 11235],
+  ['packages/scorers', 'packages/scorers/src/**/*.ts', 11000],
   ['packages/task-tools', 'packages/task-tools/src/**/*.ts', 2025],
   ['the Python client', 'clients/python/**/*.py', 5780],
   ['docs', 'docs/**/*.md', 60_000],

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import type { TaskCard } from '@reasoning-gym-server/contract/task'
-import type { MeasuredRung, MeasuredTask } from './measured.ts'
+import type { MeasuredRung, MeasuredTask } from './figures.ts'
 import { buildTruthTable } from './truth-table.ts'
 
 export type Scoring = 'upstream' | 'hardened'

@@ -9,8 +9,8 @@ import { isCorrect } from '@reasoning-gym-server/contract/verdict'
 import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers'
 import { isAnswerable } from '@reasoning-gym-server/scorers/corrections/corrections'
 import type { DatasetPosition, Engine, GeneratedItem, MakeScoredItems, ScoredItem } from '../engine.ts'
+import type { MeasuredRung, MeasuredTask } from './figures.ts'
 import { type LabeledAnswer, labelAnswers } from './labeled-answers.ts'
-import type { MeasuredRung, MeasuredTask } from './measured.ts'
 import type { AnswerKind, TruthCounts } from './truth-table.ts'
 
 export interface MeasureDeps {

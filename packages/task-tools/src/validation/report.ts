@@ -1,7 +1,7 @@
 /** Builds the validation of a task: its truth table and the report of RFC 008, from measured figures. */
 import type { CheckResult, TaskValidation, ValidationReport } from '@reasoning-gym-server/contract/validation'
 import { RUNG_CHECKS, type Scoring, SKIPPED_CHECKS, TASK_CHECKS, type ValidatedRung, WARNING_CHECKS } from './checks.ts'
-import type { MeasuredTask } from './measured.ts'
+import type { MeasuredTask } from './figures.ts'
 import { buildTruthTable } from './truth-table.ts'
 
 export interface ValidationInput {

@@ -18,7 +18,7 @@ import { parseVariant } from '../sequence/issued-items.ts'
 import { isDeepEqual, mergeSettings, type SettingsRules, withMix } from '../settings.ts'
 import type { ResolvedRun } from '../types.ts'
 import { CHECKPOINT_VERSION, type Checkpoint, type DiscardedCounts } from './document.ts'
-import { listIssuedItemFaults, NOT_ISSUED } from './issued-items.ts'
+import { listIssuedItemFaults, NOT_ISSUED } from './issued-item-columns.ts'
 import type { CheckpointRepository } from './repository.ts'
 
 const RETRY_LIMIT = 5

@@ -13,7 +13,7 @@ import { parseWeights } from '../curriculum/posterior.ts'
 import { MAX_MARKS, MAX_MIXES, runRecord } from '../records.ts'
 import { SEEDS_PER_POSITION } from '../sequence/sequence.ts'
 import { sumsRecord } from '../sums.ts'
-import { IssuedItems, MAX_CHUNKS, MAX_POSITION, Position, Propensity } from './issued-items.ts'
+import { IssuedItems, MAX_CHUNKS, MAX_POSITION, Position, Propensity } from './issued-item-columns.ts'
 
 export const CHECKPOINT_VERSION = 2
 

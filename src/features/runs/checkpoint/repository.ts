@@ -23,7 +23,7 @@ import { isDeepEqual } from '../settings.ts'
 import { readSums, sumsRecord, unpackSums } from '../sums.ts'
 import type { StoredRun } from '../types.ts'
 import type { Checkpoint, DiscardedCounts } from './document.ts'
-import { endOfIssuedItems, readIssuedItems, readSteps } from './issued-items.ts'
+import { endOfIssuedItems, readIssuedItems, readSteps } from './issued-item-columns.ts'
 import { readStepState, type StepState } from './step-state.ts'
 import { writeCheckpoint } from './write-keys.ts'
 

@@ -12,7 +12,7 @@ import { formatEvidenceList } from '../sequence/learnability.ts'
 import { encodeMadeState, encodeUnmadeState } from '../sequence/position-state.ts'
 import { packSums, sumsRecord } from '../sums.ts'
 import type { Checkpoint } from './document.ts'
-import { listIssuedItemWrites } from './issued-items.ts'
+import { listIssuedItemWrites } from './issued-item-columns.ts'
 
 /** Number of members, fields or list entries that one command writes, and that wait for one reply. */
 const CHUNK_SIZE = 1000
