@@ -4,8 +4,8 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { measureTask } from '@reasoning-gym-server/task-tools/validation/measure'
 import { MeasuredRung } from '@reasoning-gym-server/task-tools/validation/figures'
+import { measureTask } from '@reasoning-gym-server/task-tools/validation/measure'
 import { buildTruthTable } from '@reasoning-gym-server/task-tools/validation/truth-table'
 import { PythonEngine } from '../src/engine/python-engine.ts'
 import { TASK_NAMES } from '../src/features/tasks/built-in-tasks.ts'
