@@ -242,6 +242,13 @@ class AlternatingFrontier(Frontier):
         return min(super().choose(task) + self.counts[task] % 2, self.top(task))
 
 
+class ReachingFrontier(AlternatingFrontier):
+    """Every other item of a task is of the next harder rung, where the learner is expected to solve a tenth of those."""
+
+    def choose(self, task):
+        return super().choose(task) if self.states[task]["solved"] >= 0.1 else Frontier.choose(self, task)
+
+
 PLAIN_ARMS = {
     "plain, defaults": Defaults,
     "plain, random rung": RandomRung,
@@ -252,6 +259,7 @@ PLAIN_ARMS = {
     "plain, RLVE, hardened": HardenedRlve,
     "plain, frontier, hardened": Frontier,
     "plain, frontier, alternating, hardened": AlternatingFrontier,
+    "plain, frontier, reaching, hardened": ReachingFrontier,
 }
 
 

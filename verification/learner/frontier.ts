@@ -26,6 +26,9 @@ for await (const line of createInterface({ input: process.stdin })) {
   const ladder = ladders.get(task)
   if (!ladder) throw new Error(`${task} has no ladder`)
   if (!difficulties) ladder.rule.learn(ladder.difficulties[rung] ?? Number.NaN, score, rollouts, { step })
-  const { place, cap } = ladder.rule.estimate()
-  console.log(JSON.stringify({ rung: ladder.difficulties.indexOf(ladder.rule.choose()), place, cap }))
+  const { place, cap, slope } = ladder.rule.estimate()
+  const chosen = ladder.difficulties.indexOf(ladder.rule.choose())
+  const next = ladder.difficulties[chosen + 1]
+  const solved = next === undefined ? 0 : cap / (1 + Math.exp(-slope * (place - next)))
+  console.log(JSON.stringify({ rung: chosen, place, cap, solved }))
 }
