@@ -9,7 +9,7 @@ import { waitUntil } from './wait.ts'
 
 const MASTER_COUNT = 3
 const SLOT_COUNT = 16_384
-const START_TIMEOUT_MS = 30_000
+const START_TIMEOUT_MS = 120_000
 const CLUSTER_SETTINGS = {
   'cluster-enabled': 'yes',
   'cluster-config-file': 'nodes.conf',
