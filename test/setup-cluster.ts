@@ -13,6 +13,7 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  delete process.env.npm_command // as when the program is on the PATH
   const python = await ensurePythonEnvironment(console.log)
   const library = new LibraryProcess(python)
   project.provide('python', python)
