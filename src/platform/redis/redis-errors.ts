@@ -20,6 +20,7 @@ const FULL_MESSAGES: MessagePart[] = ['OOM command not allowed', 'OOM allow-oom 
 const CLUSTER_MESSAGES: MessagePart[] = [
   'CLUSTERDOWN',
   'TRYAGAIN',
+  'access a non local key', // scripts of BullMQ in a moving slot
   /^(MOVED|ASK) \d/,
   'EXECABORT',
   'cluster redirections',

@@ -25,10 +25,11 @@ export function defineScript(folder: string, name: string, constants: ScriptCons
   const prelude = buildPrelude(path, body, keyNames, constants)
   const reportsUnreadable = body.includes('UNREADABLE')
   const lua = reportsUnreadable ? `${prelude} ${listUnreadable(body)}` : `${prelude} ${body}`
-  const definition = { lua, numberOfKeys: keyNames.length }
   return async (redis, keys, args) => {
     const own = keyNames.map((key) => requireKey(path, keys, key))
-    const run = (connection: Redis) => runCommand(connection, path, definition, [...own, ...args])
+    const all = redis.isCluster ? [...own, ...own.slice(0, 1).map(nameAbsentKey)] : own
+    const definition = { lua, numberOfKeys: all.length }
+    const run = (connection: Redis) => runCommand(connection, path, definition, [...all, ...args])
     const reply = await runOnScriptConnection(redis, run)
     if (!reportsUnreadable || !Array.isArray(reply) || reply[0] !== UNREADABLE_REPLY) return reply
     const [, rest, entries] = reply as UnreadableReply
@@ -41,6 +42,15 @@ function requireKey(path: string, keys: object, name: string): string {
   const key: unknown = Reflect.get(keys, name)
   if (typeof key !== 'string') throw new TypeError(`${path} names K.${name}, and its caller gives no such key`)
   return key
+}
+
+/**
+ * A key that never exists, in the slot of the given one. A cluster runs a script in a moving slot if all its keys are still
+ * there, and ends it halfway, with its writes done, at a key that is not among them. With this key it answers TRYAGAIN instead.
+ */
+function nameAbsentKey(key: string): string {
+  const tag = /\{(.+?)\}/.exec(key)?.[1] ?? key
+  return `{${tag}}:absent`
 }
 
 const UNREADABLE_REPLY = 'UNREADABLE'
