@@ -10,6 +10,7 @@ import json
 import random
 import re
 import sys
+import time
 
 from entries import SIZE, dataset_of, entry_of
 from reasoning_gym.factory import DATASETS
@@ -20,6 +21,8 @@ from reasoning_gym.utils import extract_answer
 NOT_COMPARED = {"list_functions", "simple_integration", "intermediate_integration"}
 DEPEND_ON_SIZE = {"acre", "word_ladder"}
 BYTES = 2000
+MAX_SECONDS = 4
+LETTERS = "abcdfghijklmnopqrstuvwxyz"  # no e: between digits, it makes an exponent that the library computes for minutes
 WORDS = """let us see whether both sides agree when the third value is moved over then divide what remains count how
 often it occurs keep the smaller one and go back to line two because that step was wrong after all try again slowly""".split()
 
@@ -41,8 +44,16 @@ def score(dataset, completion, entry):
         return 0.0
 
 
+def make(task, index):
+    """The item at an index, or another one if its maker takes too long: the server gives up after ten seconds."""
+    start = time.process_time()
+    entry = entry_of(task, 1, index)
+    return (index, entry) if time.process_time() - start < MAX_SECONDS else make(task, index + 1_000_000)
+
+
 def ask(chance, task, index):
-    dataset, entry = dataset_of(task, 1), entry_of(task, 1, index)
+    index, entry = make(task, index)
+    dataset = dataset_of(task, 1)
     right = entry["answer"] if entry["answer"] is not None else "none"
     answers = []
     while len(answers) < completions_per_item:
@@ -109,7 +120,7 @@ def swap_words(chance, text):
 
 def change_letter(chance, text):
     at = chance.randrange(len(text) + 1)
-    return text[:at] + chance.choice("abcdefghijklmnopqrstuvwxyz") + text[at + 1 :]
+    return text[:at] + chance.choice(LETTERS) + text[at + 1 :]
 
 
 which, count, completions_per_item, first, seed = sys.argv[1], *map(int, sys.argv[2:6])

@@ -1,4 +1,4 @@
-/** W5: POST /rollouts of 16 completions of 2 KB for a new item each, scored by workers, buffered; every process of ours on all cores. */
+/** W5: POST /rollouts of 16 and of 8 completions of 2 KB for a new item each, scored by workers, buffered; every process of ours on all cores. */
 import { Redis } from 'ioredis'
 import pMap from 'p-map'
 import { assertNoErrors, type Bench, type BenchRow, median } from '../bench-row.ts'
@@ -6,10 +6,10 @@ import { type ItemCompletions, makeCompletions, writeOurRequests } from '../comp
 import { prepareBaselinePython } from '../environment.ts'
 import { NUMBER_MARK } from '../load/requests.ts'
 import { type LoadMeasurement, runLoad, writeLoadRequests } from '../load/run.ts'
-import { listProcessTree } from '../machine.ts'
+import { listProcessTree, waitUntilIdle } from '../machine.ts'
 import { callServer, type OurServer, startOurServer, waitUntilScored } from '../servers.ts'
 
-const ROLLOUTS_PER_GROUP = 16
+const GROUP_SIZES = [16, 8]
 const GROUP_COUNT = 2400 // in the first thousand after a start, V8 still compiles what is busy: up to twice the time for each
 const RUN_SETTINGS = {
   extraction: 'last_tag',
@@ -19,75 +19,111 @@ const RUN_SETTINGS = {
   min_trained_tokens: 0,
 }
 
+/** Of one round. Processor time is in microseconds. */
+interface Measured {
+  groupsPerSecond: number
+  /** The same completions by POST /score. */
+  scoredPerSecond: number
+  /** Of each kind of process, for a group. */
+  group: Record<string, number>
+  /** For a call of POST /score with the completions of a group. */
+  score: number
+  /** Commands, bytes in and bytes out, for a group. */
+  redis: number[]
+}
+
 export async function benchmarkRollouts(bench: Bench): Promise<BenchRow[]> {
-  const python = await prepareBaselinePython()
-  const take = () => makeCompletions(python, 'chain_sum', GROUP_COUNT, ROLLOUTS_PER_GROUP)
   const server = await startOurServer()
   const redis = new Redis(`${server.dataDir}/redis/redis.sock`)
   redis.on('error', () => {})
-  let traffic: number[] = []
+  const rounds = new Map<number, Measured[]>(GROUP_SIZES.map((size) => [size, []]))
   try {
-    const completions: number[] = []
-    const scored: number[] = []
-    await callServer(server, 'PUT', '/runs/warm', RUN_SETTINGS)
-    const warmup = await take()
-    await scoreAllGroups(server, 'warm', await writeGroupRequests(server, 'warm', warmup), GROUP_COUNT) // for V8 to compile what is busy
-    await scoreByCall(server, warmup)
-    const shares: Record<string, number>[] = []
+    await measure(server, redis, 'warm', GROUP_SIZES[0] ?? 0) // for V8 to compile what is busy
     for (let round = 0; round < bench.rounds; round++) {
-      const all = await take()
-      const run = `bench-${round}`
-      await callServer(server, 'PUT', `/runs/${run}`, RUN_SETTINGS)
-      const requests = await writeGroupRequests(server, run, all)
-      const measured = await scoreByCall(server, all)
-      scored.push(measured.unitsPerSecond)
-      const before = getCpuSecondsByKind(server)
-      const asked = await readRedisCounters(redis)
-      const { seconds, accepted } = await scoreAllGroups(server, run, requests, GROUP_COUNT)
-      const after = getCpuSecondsByKind(server)
-      const more = await readRedisCounters(redis)
-      traffic = more.map((sum, k) => (sum - (asked[k] ?? 0)) / GROUP_COUNT)
-      const share = Object.fromEntries(
-        Object.entries(after).map(([kind, s]) => [kind, ((s - (before[kind] ?? 0)) * 1e6) / GROUP_COUNT]),
-      )
-      shares.push(share)
-      completions.push((GROUP_COUNT * ROLLOUTS_PER_GROUP) / seconds)
-      bench.record('W5', { seconds, accepted, microsecondsAGroup: share, scorePerSecond: measured.unitsPerSecond })
-      await callServer(server, 'DELETE', `/runs/${run}`)
+      for (const [size, measured] of rounds) {
+        const found = await measure(server, redis, `bench-${size}-${round}`, size)
+        bench.record('W5', { size, ...found })
+        measured.push(found)
+      }
     }
-    const [us, plain] = [median(completions), median(scored)]
-    const kinds = Object.keys(shares[0] ?? {})
-    const beside = kinds
-      .map((kind) => `${kind} ${Math.round(median(shares.map((share) => share[kind] ?? 0)))} µs`)
-      .join(', ')
-    return [
-      {
-        work: 'W5',
-        what: 'groups of 16: posted, scored and buffered',
-        value: us / ROLLOUTS_PER_GROUP,
-        unit: 'groups/s',
-        beside: `CPU time per group: ${beside}`,
-      },
-      {
-        work: 'W5',
-        what: 'completions vs. POST /score on the same cores',
-        value: us / plain,
-        unit: '×',
-        least: 0.2,
-        beside: `${Math.round(us)} vs. ${Math.round(plain)} completions/s`,
-      },
-      {
-        work: 'W5',
-        what: 'Redis commands per group, including those in scripts',
-        value: traffic[0] ?? 0,
-        unit: '',
-        beside: `${((traffic[1] ?? 0) / 1e3).toFixed(1)} KB to Redis, ${((traffic[2] ?? 0) / 1e3).toFixed(1)} KB from it`,
-      },
-    ]
+    return [...rounds].flatMap(([size, measured]) => buildRows(size, measured))
   } finally {
     redis.disconnect()
     await server.stop()
   }
+}
+
+async function measure(server: OurServer, redis: Redis, run: string, size: number): Promise<Measured> {
+  const all = await makeCompletions(await prepareBaselinePython(), 'chain_sum', GROUP_COUNT, size)
+  await callServer(server, 'PUT', `/runs/${run}`, RUN_SETTINGS)
+  const requests = await writeGroupRequests(server, run, all)
+  await waitUntilIdle(server.pid)
+  const idle = getCpuSecondsByKind(server)
+  const { perSecond: scoredPerSecond } = await scoreByCall(server, all)
+  await waitUntilIdle(server.pid)
+  const before = getCpuSecondsByKind(server)
+  const countersBefore = await readRedisCounters(redis)
+  const seconds = await scoreAllGroups(server, run, requests, GROUP_COUNT)
+  const after = getCpuSecondsByKind(server)
+  const counters = await readRedisCounters(redis)
+  await callServer(server, 'DELETE', `/runs/${run}`)
+  return {
+    groupsPerSecond: GROUP_COUNT / seconds,
+    scoredPerSecond,
+    group: subtract(after, before),
+    score: sumOf(subtract(before, idle)),
+    redis: counters.map((sum, k) => (sum - (countersBefore[k] ?? 0)) / GROUP_COUNT),
+  }
+}
+
+/** Microseconds for each of the groups. */
+function subtract(after: Record<string, number>, before: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(after).map(([kind, seconds]) => [kind, ((seconds - (before[kind] ?? 0)) * 1e6) / GROUP_COUNT]),
+  )
+}
+
+function sumOf(byKind: Record<string, number>): number {
+  return Object.values(byKind).reduce((sum, us) => sum + us, 0)
+}
+
+function buildRows(size: number, measured: Measured[]): BenchRow[] {
+  const of = (read: (one: Measured) => number) => median(measured.map(read))
+  const kinds = Object.keys(measured[0]?.group ?? {})
+  const shares = kinds.map((kind) => `${kind} ${Math.round(of(({ group }) => group[kind] ?? 0))} µs`).join(', ')
+  const [commands, received, sent] = [0, 1, 2].map((k) => of(({ redis }) => redis[k] ?? 0))
+  return [
+    {
+      work: 'W5',
+      what: `groups of ${size}: posted, scored and buffered`,
+      value: of(({ groupsPerSecond }) => groupsPerSecond),
+      unit: 'groups/s',
+      beside: `CPU time per group: ${shares}`,
+    },
+    {
+      work: 'W5',
+      what: `groups of ${size}: throughput vs. POST /score on the same cores`,
+      value: of(({ groupsPerSecond, scoredPerSecond }) => groupsPerSecond / scoredPerSecond),
+      unit: '×',
+      ...(size === 16 && { least: 0.16 }),
+      beside: `${Math.round(of((one) => one.groupsPerSecond * size))} vs. ${Math.round(of((one) => one.scoredPerSecond * size))} completions/s`,
+    },
+    {
+      work: 'W5',
+      what: `groups of ${size}: processor time vs. POST /score with the same completions`,
+      value: of(({ group, score }) => sumOf(group) / score),
+      unit: '×',
+      ...(size === 8 && { most: 4 }),
+      beside: `${Math.round(of(({ group }) => sumOf(group)))} vs. ${Math.round(of(({ score }) => score))} µs`,
+    },
+    {
+      work: 'W5',
+      what: `groups of ${size}: Redis commands per group, including those in scripts`,
+      value: commands ?? 0,
+      unit: '',
+      beside: `${((received ?? 0) / 1e3).toFixed(1)} KB to Redis, ${((sent ?? 0) / 1e3).toFixed(1)} KB from it`,
+    },
+  ]
 }
 
 /** A group of each item, which is made before, as in a training. */
@@ -100,7 +136,7 @@ async function writeGroupRequests(server: OurServer, run: string, all: ItemCompl
   const requests = all.map(({ completions }, k) => {
     const rollouts = completions.map((completion) => ({ completion }))
     const body = JSON.stringify({ run, item_id: made[k]?.items[0]?.id, group_id: NUMBER_MARK, rollouts })
-    return { path: '/rollouts', units: ROLLOUTS_PER_GROUP, body }
+    return { path: '/rollouts', units: completions.length, body }
   })
   return writeLoadRequests(`rollouts-${run}`, requests)
 }
@@ -119,13 +155,8 @@ async function scoreByCall(server: OurServer, all: ItemCompletions[]): Promise<L
   return found
 }
 
-/** From the first post until the last group is buffered. */
-async function scoreAllGroups(
-  server: OurServer,
-  run: string,
-  asks: string,
-  count: number,
-): Promise<{ seconds: number; accepted: number }> {
+/** Seconds from the first post until the last group is buffered. */
+async function scoreAllGroups(server: OurServer, run: string, asks: string, count: number): Promise<number> {
   const at = { port: server.port, server: server.pid, anywhere: true }
   const posted = await runLoad({ ...at, asks, count, connections: 64, warmupS: 0 })
   assertNoErrors('W5 /rollouts', posted)
@@ -133,7 +164,7 @@ async function scoreAllGroups(
   const progress = await waitUntilScored(server, run, count)
   if (progress.buffered_groups !== count)
     throw new Error(`W5: ${progress.buffered_groups} of ${count} groups are buffered`)
-  return { seconds: posted.seconds + (performance.now() - start) / 1000, accepted: posted.perSecond }
+  return posted.seconds + (performance.now() - start) / 1000
 }
 
 /** Commands, bytes in, bytes out. */
