@@ -10,6 +10,7 @@ import type { Bench, Benchmark, BenchRow } from './bench-row.ts'
 import { BENCH_ARTIFACTS_DIR, describeMachine, getBusyCpuSeconds } from './machine.ts'
 import { benchmarkAdapters } from './parts/adapters.ts'
 import { benchmarkAlternatives } from './parts/alternatives.ts'
+import { benchmarkCodeio } from './parts/codeio.ts'
 import { benchmarkConnections } from './parts/connections.ts'
 import { benchmarkGrowth } from './parts/growth.ts'
 import { benchmarkItems } from './parts/items.ts'
@@ -21,9 +22,10 @@ import { benchmarkTokens } from './parts/tokens.ts'
 import { benchmarkWorkers } from './parts/workers.ts'
 import { formatResultTable, renderResultChart } from './report.ts'
 
-/** All but those that stand apart take less than ten minutes together. */
+/** Those that stand `apart` run only by name. */
 const BENCHMARKS: Record<string, { part: Benchmark; apart?: boolean }> = {
   score: { part: benchmarkScore },
+  codeio: { part: benchmarkCodeio },
   items: { part: benchmarkItems },
   rollouts: { part: benchmarkRollouts },
   tokens: { part: benchmarkTokens },

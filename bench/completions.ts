@@ -66,15 +66,22 @@ export function writeItemRequests(name: string, all: ItemCompletions[]): string 
 /** The library's reading: the last tag, and nothing but what stands in it. */
 const EXTRACTION_SETTINGS = { extraction: 'last_tag', dual_format: false }
 
-export function writeOurRequests(name: string, all: ItemCompletions[]): string {
-  return writeLoadRequests(`${name}-ours`, all.map(buildScoreRequest))
+type Scoring = 'upstream' | 'hardened'
+
+export function writeOurRequests(name: string, all: ItemCompletions[], scoring: Scoring = 'upstream'): string {
+  const asks = all.map((one) => buildScoreRequest(one, scoring))
+  return writeLoadRequests(`${name}-ours`, asks)
 }
 
-export function buildScoreRequest({ task, seed, index, config, completions, scores }: ItemCompletions): LoadRequest {
+/** With hardened scoring, no score of the library is expected. */
+export function buildScoreRequest(
+  { task, seed, index, config, completions, scores }: ItemCompletions,
+  scoring: Scoring = 'upstream',
+): LoadRequest {
   const recipe = { task, seed, index, ...(Object.keys(config).length > 0 && { config }) }
   const rollouts = completions.map((completion) => ({ recipe, completion }))
-  const body = JSON.stringify({ rollouts, ...EXTRACTION_SETTINGS })
-  const expected = scores.length > 0 ? { expect: scores, field: 'rewards' } : {}
+  const body = JSON.stringify({ rollouts, ...EXTRACTION_SETTINGS, scoring })
+  const expected = scoring === 'upstream' && scores.length > 0 ? { expect: scores, field: 'rewards' } : {}
   return { path: '/score', body, units: completions.length, ...expected }
 }
 

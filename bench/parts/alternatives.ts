@@ -91,7 +91,8 @@ function listContenders(python: string): Contender[] {
   return [
     {
       name: 'this server',
-      measure: (steps) => measureServer(startOurServer(), steps, (step) => step.map(buildScoreRequest), true),
+      measure: (steps) =>
+        measureServer(startOurServer(), steps, (step) => step.map((one) => buildScoreRequest(one)), true),
     },
     { name: "the library in the trainer's process", measure: (steps) => measureTrainer(python, 'process', steps) },
     { name: 'the library in a pool of processes', measure: (steps) => measureTrainer(python, 'pool', steps) },
