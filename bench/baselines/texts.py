@@ -9,6 +9,7 @@ another notation, and the others are near misses. `mix` takes all tasks in turn.
 import json
 import random
 import re
+import signal
 import sys
 import time
 
@@ -37,11 +38,22 @@ def thinking(chance):
     return "".join(lines)
 
 
-def score(dataset, completion, entry):
+class TooLong(BaseException):
+    """No exception that the library catches."""
+
+
+def end_scoring(*_):
+    raise TooLong
+
+
+def score(dataset, answer, entry):
+    signal.alarm(MAX_SECONDS)
     try:
-        return min(1.0, max(0.0, float(dataset.score_answer(extract_answer(completion), entry))))
+        return min(1.0, max(0.0, float(dataset.score_answer(extract_answer(f"<answer>{answer}</answer>"), entry))))
     except Exception:
         return 0.0
+    finally:
+        signal.alarm(0)
 
 
 def make(task, index):
@@ -60,8 +72,14 @@ def ask(chance, task, index):
         answers += [right, chance.choice(FORMAT_FAULTS)(right), *(near_miss(chance, right) for _ in range(6))]
     answers = answers[:completions_per_item]
     chance.shuffle(answers)
+    scores = []
+    for k, answer in enumerate(answers if task not in NOT_COMPARED else []):
+        try:
+            scores.append(score(dataset, answer, entry))
+        except TooLong:
+            answers[k] = right
+            scores.append(score(dataset, right, entry))
     completions = [f"{thinking(chance)}<answer>{answer}</answer>" for answer in answers]
-    scores = [] if task in NOT_COMPARED else [score(dataset, completion, entry) for completion in completions]
     config = {"size": SIZE} if task in DEPEND_ON_SIZE else {}
     asked = {"task": task, "seed": 1, "index": index, "config": config, "completions": completions, "scores": scores}
     return asked | ({"entry": entry} if sys.argv[6:] == ["entries"] else {})
@@ -123,6 +141,7 @@ def change_letter(chance, text):
     return text[:at] + chance.choice(LETTERS) + text[at + 1 :]
 
 
+signal.signal(signal.SIGALRM, end_scoring)
 which, count, completions_per_item, first, seed = sys.argv[1], *map(int, sys.argv[2:6])
 out, sys.stdout = sys.stdout, sys.stderr  # some scorers print
 tasks = sorted(set(DATASETS) - {"composite"}) if which == "mix" else [which]
