@@ -73,7 +73,6 @@ export function writeOurRequests(name: string, all: ItemCompletions[], scoring: 
   return writeLoadRequests(`${name}-ours`, asks)
 }
 
-/** With hardened scoring, no score of the library is expected. */
 export function buildScoreRequest(
   { task, seed, index, config, completions, scores }: ItemCompletions,
   scoring: Scoring = 'upstream',
@@ -81,7 +80,7 @@ export function buildScoreRequest(
   const recipe = { task, seed, index, ...(Object.keys(config).length > 0 && { config }) }
   const rollouts = completions.map((completion) => ({ recipe, completion }))
   const body = JSON.stringify({ rollouts, ...EXTRACTION_SETTINGS, scoring })
-  const expected = scoring === 'upstream' && scores.length > 0 ? { expect: scores, field: 'rewards' } : {}
+  const expected = scores.length > 0 ? { expect: scores, field: 'rewards' } : {}
   return { path: '/score', body, units: completions.length, ...expected }
 }
 

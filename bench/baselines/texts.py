@@ -23,6 +23,7 @@ NOT_COMPARED = {"list_functions", "simple_integration", "intermediate_integratio
 DEPEND_ON_SIZE = {"acre", "word_ladder"}
 BYTES = 2000
 MAX_SECONDS = 4
+MAX_LENGTH = 60_000
 LETTERS = "abcdfghijklmnopqrstuvwxyz"  # no e: between digits, it makes an exponent that the library computes for minutes
 WORDS = """let us see whether both sides agree when the third value is moved over then divide what remains count how
 often it occurs keep the smaller one and go back to line two because that step was wrong after all try again slowly""".split()
@@ -57,10 +58,11 @@ def score(dataset, answer, entry):
 
 
 def make(task, index):
-    """The item at an index, or another one if its maker takes too long: the server gives up after ten seconds."""
+    """The item at an index, or another one if the server does not take it: after ten seconds, or with answers above 65,536 characters."""
     start = time.process_time()
     entry = entry_of(task, 1, index)
-    return (index, entry) if time.process_time() - start < MAX_SECONDS else make(task, index + 1_000_000)
+    is_taken = time.process_time() - start < MAX_SECONDS and len(entry["answer"] or "") < MAX_LENGTH
+    return (index, entry) if is_taken else make(task, index + 1_000_000)
 
 
 def ask(chance, task, index):
