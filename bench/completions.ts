@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { BASELINES_DIR, PYTHON_ENV } from './environment.ts'
 import type { LoadRequest } from './load/requests.ts'
 import { writeLoadRequests } from './load/run.ts'
+import { BENCH_ARTIFACTS_DIR } from './machine.ts'
 
 export interface ItemCompletions {
   task: string
@@ -43,7 +44,8 @@ export async function makeCompletions(
     const index = first + k * itemsPerTask
     const numbers = [share, completionsPerItem, index, SEED + index].map(String)
     const args = [script, which, ...numbers, ...(withEntries ? ['entries'] : [])]
-    return (await promisify(execFile)(python, args, { env: PYTHON_ENV, maxBuffer: 2 ** 30 })).stdout
+    return (await promisify(execFile)(python, args, { env: PYTHON_ENV, cwd: BENCH_ARTIFACTS_DIR, maxBuffer: 2 ** 30 }))
+      .stdout
   })
   const lines = (await Promise.all(made)).flatMap((stdout) => stdout.split('\n').filter(Boolean))
   return lines.slice(0, requests).map((line) => JSON.parse(line) as ItemCompletions) // as texts.py prints them

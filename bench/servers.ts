@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getFreePort, startChildServer } from '../src/main/bootstrap/child-server.ts'
 import { BASELINES_DIR, PYTHON_ENV, prepareNemoGymPython } from './environment.ts'
-import { pinCommand, pinProcessTree, SERVER_CORE } from './machine.ts'
+import { BENCH_ARTIFACTS_DIR, pinCommand, pinProcessTree, SERVER_CORE } from './machine.ts'
 
 const START_TIMEOUT_MS = 60_000
 const STOP_TIMEOUT_MS = 10_000
@@ -51,7 +51,7 @@ export async function startProcess(
   path: string,
   env: NodeJS.ProcessEnv,
 ): Promise<RunningProcess> {
-  const child = spawn(command, args, { env, stdio: ['ignore', 'inherit', 'inherit'] })
+  const child = spawn(command, args, { env, cwd: BENCH_ARTIFACTS_DIR, stdio: ['ignore', 'inherit', 'inherit'] })
   for (const until = Date.now() + START_TIMEOUT_MS; Date.now() < until; await sleep(50)) {
     if (child.exitCode !== null) throw new Error(`${args.join(' ')} ended while it started`)
     const answer = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined)

@@ -4,7 +4,9 @@
  * new and counts once. With REDIS_REPLICAS, nothing may be lost: what the replica lacks was never accepted.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { crc32 } from 'node:zlib'
 import type { SentinelSetup } from '../support/redis-sentinel.ts'
+import { SeededRandom } from '../support/seeded-random.ts'
 import type { Load, StormContext } from './storm.ts'
 
 const RUN = 'lagging'
@@ -12,6 +14,8 @@ const POSTER_COUNT = 8
 /** What the socket of a replica that stands still does not hold is lost: groups must be large. */
 const TOKENS_PER_ROLLOUT = 8000
 const GROUP_SIZE = 8
+/** Each replica reads all groups again, so more of them would delay each failover. */
+const POST_INTERVAL_MS = 300
 const LAG_MS = 3000
 const PAUSE_MS = 3000
 /** From an answer of the server to its being noted here. */
@@ -19,19 +23,16 @@ const TOLERANCE_MS = 1000
 
 /** The load, and the failovers that it must know of. */
 export function createLagLoad(setup: SentinelSetup, { changes, mayLose }: { changes: number; mayLose: boolean }) {
-  const accepted = new Map<string, { group: object; at: number }>()
+  const accepted = new Map<string, { itemId: string; at: number }>()
   const failovers: { since: number; diedAt: number }[] = []
 
   async function postGroup({ client }: StormContext, id: string): Promise<void> {
     const { body } = await client.request('POST', '/items', { run: RUN, count: 1 })
-    const rollouts = Array.from({ length: GROUP_SIZE }, (_, k) => ({
-      completion: `${id} ${k}`,
-      tokens: Array.from({ length: TOKENS_PER_ROLLOUT }, () => Math.floor(Math.random() * 150_000)),
-    }))
-    const group = { run: RUN, item_id: body.items[0].id, group_id: id, rollouts }
-    const { status, text } = await client.request('POST', '/rollouts', group)
+    const itemId: string = body.items[0].id
+    const { status, text } = await client.request('POST', '/rollouts', buildGroup(id, itemId))
     if (status !== 200 && status !== 202) throw new Error(`group ${id}: ${status} ${text}`)
-    accepted.set(id, { group, at: Date.now() })
+    accepted.set(id, { itemId, at: Date.now() })
+    await sleep(POST_INTERVAL_MS)
   }
 
   const load: Load = {
@@ -56,7 +57,10 @@ export function createLagLoad(setup: SentinelSetup, { changes, mayLose }: { chan
       }
       if (!mayLose) for (const id of lost) ledger.addViolation(`group ${id} is lost in spite of REDIS_REPLICAS`)
       await expectCount(context, accepted.size - lost.length, 'left')
-      for (const id of lost) await client.request('POST', '/rollouts', accepted.get(id)?.group, { prefer: 'wait=30' })
+      for (const id of lost) {
+        const group = buildGroup(id, accepted.get(id)?.itemId ?? '')
+        await client.request('POST', '/rollouts', group, { prefer: 'wait=30' })
+      }
       await expectCount(context, accepted.size, 'posted again')
       ledger.entries.push(['groups accepted', accepted.size], ['… lost by failovers', lost.length])
     },
@@ -72,6 +76,16 @@ export function createLagLoad(setup: SentinelSetup, { changes, mayLose }: { chan
   }
 
   return { load, events: failOver() }
+}
+
+/** The same group for the same ID: thousands of them would not fit into memory. */
+function buildGroup(id: string, itemId: string) {
+  const random = new SeededRandom(crc32(id))
+  const rollouts = Array.from({ length: GROUP_SIZE }, (_, k) => ({
+    completion: `${id} ${k}`,
+    tokens: Array.from({ length: TOKENS_PER_ROLLOUT }, () => random.integerBelow(150_000)),
+  }))
+  return { run: RUN, item_id: itemId, group_id: id, rollouts }
 }
 
 async function expectCount({ client, ledger }: StormContext, count: number, what: string): Promise<void> {
