@@ -32,7 +32,10 @@ export interface SentinelSetup {
   failOverBehind(lagMs: number): Promise<{ since: number; diedAt: number }>
   /** Stops the master as a machine that hangs does: its connections stay open. Resolves when the replica is the master. */
   hangMaster(): Promise<void>
-  /** Brings the one that failed back, and resolves when it is the other's replica. */
+  /**
+   * Brings the one that failed back, and resolves when it is the other's replica. Throws if Sentinel has also replaced a master
+   * that was only slow: what that loses says nothing about the server.
+   */
   recover(): Promise<void>
   stop(): Promise<void>
 }
@@ -71,11 +74,17 @@ export async function startSentinel(serverBinary?: string, certificates?: TestCe
   process.once('exit', () => child.kill('SIGKILL'))
   const sentinel = connectToPort(third)
   await wait('Sentinel knows both', async () => /slaves=1/.test(await sentinel.info('sentinel')))
+  const announcements = sentinel.duplicate()
+  await announcements.subscribe('+switch-master')
+  let switches = 0
+  let failures = 0
+  announcements.on('message', () => switches++)
   const getMasterPort = async () => {
     const address = await sentinel.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'mymaster')
     return Array.isArray(address) ? Number(address[1]) : undefined
   }
   const replaceMaster = async (fail: () => Promise<void>) => {
+    failures++
     await fail()
     // Until Sentinel says so, a master that comes back would be taken for the one, and lose what it accepts.
     await wait('the replica is the master', async () => (await getMasterPort()) === replica.publicPort)
@@ -126,8 +135,13 @@ export async function startSentinel(serverBinary?: string, certificates?: TestCe
         if ((await getMasterPort()) === replica.publicPort) [master, replica] = [replica, master]
         return replicates()
       })
+      if (switches > failures)
+        throw new Error(
+          `Sentinel has replaced the master ${switches} times for ${failures} failures: the machine is too busy`,
+        )
     },
     async stop() {
+      announcements.disconnect()
       sentinel.disconnect()
       await endProcess(child, 'SIGKILL')
       for (const server of [master, replica]) server.resume()
