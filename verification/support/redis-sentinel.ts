@@ -17,6 +17,8 @@ import {
 import { waitUntil } from './wait.ts'
 
 const START_TIMEOUT_MS = 90_000
+/** After one second, Sentinel replaced masters that were only slow on a busy machine. */
+const DOWN_AFTER_MS = 3000
 /** Clients give a master that hangs up 2 s after its failover; until then one that wakes up would answer what it then loses. */
 const CLIENTS_GONE_MS = 4000
 
@@ -63,8 +65,8 @@ export async function startSentinel(serverBinary?: string, certificates?: TestCe
       `dir ${folder}`,
       ...Object.entries(tlsSettings[2] ?? {}).map(([name, value]) => `${name} ${value}`),
       `sentinel monitor mymaster 127.0.0.1 ${master.publicPort} 1`,
-      'sentinel down-after-milliseconds mymaster 1000',
-      'sentinel failover-timeout mymaster 1000',
+      `sentinel down-after-milliseconds mymaster ${DOWN_AFTER_MS}`,
+      `sentinel failover-timeout mymaster ${DOWN_AFTER_MS}`,
       '',
     ].join('\n'),
   )
