@@ -75,7 +75,8 @@ for text, item_id in [(texts[0], item["id"]), ("", "no-such-item")]:
     except Exception as error:
         print(type(error).__name__, error)`)
   const [rewards, hanging, damaged] = output.split('\n')
-  expect([rewards, hanging]).toEqual(['[None, 0]', 'Unscored scorer_timeout: no result within 500 ms'])
+  expect(rewards).toBe('[None, 0]')
+  expect(hanging).toContain('Unscored scorer_timeout: no result within 500 ms') // on a busy machine: of a processor
   expect(damaged).toContain('invalid_item_id')
 })
 
