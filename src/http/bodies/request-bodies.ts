@@ -49,7 +49,7 @@ declare module 'fastify' {
   }
 }
 
-/** Without a reason of ours, each request makes a DOMException with its stack, in 13 µs. */
+/** `abort` without an error makes a DOMException with its stack, which takes 13 µs. */
 const CLOSED = new Error('The connection has ended')
 
 function abortOnClose(reply: FastifyReply): AbortController {
