@@ -49,7 +49,8 @@ function requireKey(path: string, keys: object, name: string): string {
  * there, and ends it halfway, with its writes done, at a key that is not among them. With this key it answers TRYAGAIN instead.
  */
 function nameAbsentKey(key: string): string {
-  const [start, end] = [key.indexOf('{'), key.indexOf('}')]
+  const start = key.indexOf('{')
+  const end = key.indexOf('}', start + 1)
   const tag = start >= 0 && end > start ? key.slice(start + 1, end) : key
   return `{${tag}}:absent`
 }

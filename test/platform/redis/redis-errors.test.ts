@@ -36,6 +36,7 @@ it.each([
   'None of startup nodes is available',
   'All sentinels are unreachable. Retrying from scratch after 10ms.',
   'TRYAGAIN Multiple keys request during rehashing of slot',
+  'ERR Error running script (call to f_0): @user_script:9: Lua script attempted to access a non local key in a cluster node',
   'MOVED 3999 127.0.0.1:6381',
   'ASK 3999 127.0.0.1:6381',
   'EXECABORT Transaction discarded because of previous errors.',
