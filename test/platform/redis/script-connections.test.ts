@@ -68,12 +68,15 @@ it('lost connections are skipped and come back', async () => {
 })
 
 it('a connection that has ended but is not closed yet is skipped', async () => {
+  const readyAgain = Promise.withResolvers<void>()
   const answers = await redis.withScriptConnection((connection) => {
+    connection.once('ready', readyAgain.resolve)
     connection.disconnect(true)
     expect(connection.status).toBe('ready')
     return Promise.all(Array.from({ length: 16 }, script))
   })
   expect(new Set(answers)).toEqual(new Set([7]))
+  await readyAgain.promise // until then, the next test could get the connection that is ending
   await expect.poll(connections).toHaveLength(5)
 })
 
