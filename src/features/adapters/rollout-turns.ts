@@ -1,5 +1,5 @@
 /**
- * Rollouts whose turns a trainer sends one at a time. Redis keeps the wrong turns by rollout ID, so that a restart of the
+ * Rollouts whose turns a trainer sends one at a time. Redis keeps the wrong turns by rollout ID and item, so that a restart of the
  * server or of the trainer's environment forgets none, and a turn that is sent again counts once.
  */
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
@@ -30,7 +30,7 @@ export class RolloutTurns {
     return Promise.all(
       samples.map(async (sample) => {
         if (!isTurn(sample) || run.settings.tries === 1 || sample.submission.kind === 'nothing') return sample
-        const stored = await this.#redis.get(this.#key(run, sample.rolloutKey))
+        const stored = await this.#redis.get(this.#key(run, sample))
         const before = stored === null ? [] : Turns.parse(JSON.parse(stored))
         const text = toTurnText(sample.submission, run.settings.extraction)
         return { ...sample, submission: { kind: 'turns' as const, turns: append(before, text, sample.turn) } }
@@ -46,16 +46,16 @@ export class RolloutTurns {
         const turns =
           sample && isTurn(sample) && sample.submission.kind === 'turns' ? sample.submission.turns : undefined
         const retryPrompt = turns && getRetryPrompt(result, turns.length, run.settings)
-        if (!turns || retryPrompt === undefined) return result
-        await this.#redis.set(this.#key(run, sample?.rolloutKey), JSON.stringify(turns), 'EX', TTL_S)
+        if (!sample || !turns || retryPrompt === undefined) return result
+        await this.#redis.set(this.#key(run, sample), JSON.stringify(turns), 'EX', TTL_S)
         return { ...result, retryPrompt }
       }),
     )
   }
 
-  /** JSON: texts of the wrong turns of a rollout. */
-  #key({ name, incarnation }: ResolvedRun, rollout = ''): string {
-    return `${this.#keys.slot(`turns:${name}:${incarnation}:${rollout}`)}:turns`
+  /** JSON: texts of the wrong turns of a rollout. With its item, because trainers that restart may use an ID for another item. */
+  #key({ name, incarnation }: ResolvedRun, { rolloutKey = '', itemId = '' }: Sample): string {
+    return `${this.#keys.slot(`turns:${name}:${incarnation}:${rolloutKey}:${itemId}`)}:turns`
   }
 }
 

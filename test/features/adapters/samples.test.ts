@@ -64,9 +64,9 @@ it('the settings of the run apply to its samples', async () => {
 describe('turns that come one at a time', () => {
   const url = '/runs/turns/samples'
   let item_id: string // its answer is 1
-  const send = async (completion: string, rollout_id: string, turn: number | 'next') => {
+  const send = async (completion: string, rollout_id: string, turn: number | 'next', item = item_id) => {
     const { status, body } = await world.call('POST', url, {
-      samples: [{ item_id, rollout_id, turn, completion: tagged(completion) }],
+      samples: [{ item_id: item, rollout_id, turn, completion: tagged(completion) }],
     })
     return status === 200 ? body.verdicts[0] : body
   }
@@ -104,6 +104,13 @@ describe('turns that come one at a time', () => {
   it('an equal one at the next place is a turn, and the first place begins again', async () => {
     for (const place of [0, 1]) expect((await send('29', 'c', place)).turns).toHaveLength(place + 1)
     expect(await send('1', 'c', 0)).toMatchObject({ reward: 1, turns: [{ answer: '1' }] })
+  })
+
+  it('those of another item with the same rollout ID are not before it', async () => {
+    await send('29', 'e', 'next')
+    const other = await makeItem('gcd', 8)
+    expect((await send('none', 'e', 'next', other)).turns).toEqual([expect.objectContaining({ answer: 'none' })])
+    expect((await send('1', 'e', 'next')).turns).toHaveLength(2)
   })
 
   it('those before it must be there', async () => {
