@@ -101,7 +101,7 @@ class ReasoningGymEnvironment(Environment[Turn, Question, State]):
     async def _continue(self, action: Turn) -> ServedRollout:
         """Returns the open episode, or that of the IDs in the action: a client continues with them after a lost connection."""
         rollout = self._rollout
-        if rollout is not None and action.item_id in (None, rollout.item["id"]):
+        if rollout is not None and action.item_id in (None, rollout.item["id"]) and action.episode_id in (None, rollout.id):
             return rollout
         if action.item_id is None:
             raise RuntimeError("no episode is open on this connection: call reset, or send item_id and episode_id with the action")
