@@ -23,6 +23,8 @@ export interface Transfer {
   isIdle(): boolean
   /** Aborted when the connection ends. */
   closed: AbortSignal
+  /** false: rejected at once without a free slot. */
+  mayWait?: boolean
   drop(): void
 }
 
@@ -68,9 +70,10 @@ export class TransferSlots {
 
   /** Waits for a slot and returns what releases it. Rejects with `server_busy`, or the signal's reason if the client has left. */
   acquire(transfer: Transfer): Promise<() => void> {
-    const { closed } = transfer
+    const { closed, mayWait = true } = transfer
     if (closed.aborted) return Promise.reject(closed.reason as Error)
     if (this.#hasRoom(transfer)) return Promise.resolve(this.#start(transfer))
+    if (!mayWait) return Promise.reject(createBusyError(this.#options.setting))
     const { promise, resolve, reject } = Promise.withResolvers<() => void>()
     const waiting: WaitingTransfer = {
       transfer,

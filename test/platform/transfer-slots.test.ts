@@ -54,6 +54,14 @@ it('one caller leaves a quarter to the others', async () => {
   expect(slots.used).toBe(4)
 })
 
+it('a transfer that must not wait is rejected without a free slot', async () => {
+  create()
+  await Promise.all(['a', 'b', 'c'].map((caller) => acquire(caller)))
+  const impatient = { ...transfer('d', BUSY).transfer, mayWait: false }
+  await slots.acquire(impatient)
+  await expect(slots.acquire(impatient)).rejects.toMatchObject({ code: 'server_busy' })
+})
+
 it('a transfer that waits too long is rejected, and one whose client leaves waits no longer', async () => {
   create(200)
   await Promise.all(['a', 'b', 'c', 'd'].map((caller) => acquire(caller)))

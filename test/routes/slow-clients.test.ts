@@ -56,6 +56,13 @@ async function sendOnly(text: string): Promise<{ socket: Socket; closed: Promise
   return { socket, closed }
 }
 
+function takeAllSlots(direction: 'bodies' | 'replies'): Promise<(() => void)[]> {
+  const closed = new AbortController().signal
+  const busy = { countBytes: () => 0, isIdle: () => true, closed, drop() {} }
+  const callers = Array.from({ length: SLOTS }, (_, k) => `caller-${k}`)
+  return Promise.all(callers.map((caller) => world.platform.transfers[direction].acquire({ ...busy, caller })))
+}
+
 async function countSlowClients(direction: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text()
   return Number(new RegExp(`rgs_http_slow_clients_total\\{direction="${direction}"\\} (\\d+)`).exec(text)?.[1] ?? 0)
@@ -90,12 +97,7 @@ it('a silent reader may take its time while no other waits, and its slot is free
 
 it('a reply for which no slot is free in time is a 503 that can be retried, whether it streams or not', async () => {
   const items = { task: 'leg_counting', seeds: Array.from({ length: 400 }, (_, k) => k) }
-  const { replies } = world.platform.transfers
-  const closed = new AbortController().signal
-  const busy = { countBytes: () => 0, isIdle: () => true, closed, drop() {} }
-  const releases = await Promise.all(
-    Array.from({ length: SLOTS }, (_, k) => replies.acquire({ ...busy, caller: `caller-${k}` })),
-  )
+  const releases = await takeAllSlots('replies')
   try {
     for (const { status, body, headers } of await Promise.all([
       world.call('GET', '/runs/large/batches/0'),
@@ -135,6 +137,31 @@ it('bodies that stop half-sent keep no other client from posting, and get a 408'
   for (const socket of sockets) socket.destroy()
   await until(slotsInUse('bodies'), (used) => used === 0)
   expect(silent.every(({ socket }) => socket.destroyed)).toBe(true)
+})
+
+const CHUNKED = 'Host: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
+
+it('a large body in tiny chunks does not wait for a slot, where it would take much memory', async () => {
+  const releases = await takeAllSlots('bodies')
+  let hasWaited = false
+  const large = { item_id: itemId, rollouts: [{ completion: 'x'.repeat(400_000) }] }
+  const waiting = world.call('POST', '/score', large).then(() => (hasWaited = true))
+  const { socket } = await sendOnly(`POST /rollouts HTTP/1.1\r\n${CHUNKED}${'1\r\n \r\n'.repeat(100_000)}`)
+  const [answer] = (await once(socket.resume(), 'data')) as [Buffer]
+  expect([answer.toString(), hasWaited]).toEqual([expect.stringMatching(/^HTTP\/1\.1 503 .*server_busy/s), false])
+  for (const release of releases) release()
+  await waiting
+})
+
+it('the body of a GET is discarded while its reply streams', async () => {
+  const { socket } = await sendOnly(`GET /events HTTP/1.1\r\n${CHUNKED}`)
+  socket.write(`${(16 * MIB).toString(16)}\r\n${'x'.repeat(16 * MIB)}\r\n`) // more than the kernel takes
+  expect(
+    await until(
+      async () => socket.writableLength,
+      (bytes) => bytes === 0,
+    ),
+  ).toBe(0)
 })
 
 /** Each has its answer, and the end of its connection behind it. Those that waited for memory may have been refused. */

@@ -23,6 +23,10 @@ export const requestBodies = fastifyPlugin<{ slots: TransferSlots }>(
       this.body = undefined
       this.releaseBodySlot?.()
     })
+    app.addHook('onRequest', ({ raw }, _reply, done) => {
+      if (raw.method === 'GET' || raw.method === 'HEAD') raw.resume() // nothing reads its body, and Node would keep 64 KiB of it
+      done()
+    })
     app.addHook('preParsing', (request, reply, payload, done) => {
       request.bodyClosing = abortOnClose(reply)
       done(null, payload)
