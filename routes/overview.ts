@@ -66,9 +66,11 @@ export function addOverviewRoutes(app: App, { overview }: OperationsFeature): vo
             retryAfter: 10,
           },
         )
-      if (query.run !== undefined) await overview.requireRun(query.run)
+      const { closed } = reply.reader
+      closed.throwIfAborted() // it would never say so again, and stay a listener
       listeners++
-      reply.raw.once('close', () => listeners--)
+      closed.addEventListener('abort', () => listeners--)
+      if (query.run !== undefined) await overview.requireRun(query.run)
       return sendEventStream(streamEvents(query.run, caller), reply)
     },
   )

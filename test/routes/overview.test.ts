@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { Overview } from '@reasoning-gym-server/contract/overview'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openWorld, until, type World } from '../world.ts'
@@ -76,6 +78,18 @@ it('tells those who listen of the server, and of a run when it changes', async (
 
 it('a run that is not there is a problem, not a stream', async () => {
   expect((await world.call('GET', '/events?run=nobody')).body.code).toBe('unknown_run')
+})
+
+it('clients that leave at once make room for others', async () => {
+  const { hostname, port } = new URL(url)
+  for (let k = 0; k < 80; k++) {
+    const socket = connect(Number(port), hostname)
+    socket.write('GET /events?run=heard HTTP/1.1\r\nHost: localhost\r\n\r\n', () => socket.destroy())
+    await once(socket, 'close')
+  }
+  const { take, stop } = await listen('/events?run=heard')
+  expect(await take('run')).toMatchObject({ run: 'heard' })
+  await stop()
 })
 
 it('streams end when the server closes', async () => {
