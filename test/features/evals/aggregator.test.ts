@@ -76,6 +76,17 @@ it('the items of a custom suite are created concurrently for its hash', async ()
   expect(seen.maxInFlight).toBe(32)
 })
 
+it('other calls get their turn between the items of a result, of which each may take 20 ms', async () => {
+  let turns = 0
+  let next = setImmediate(function count() {
+    turns++
+    next = setImmediate(count)
+  })
+  await finish(async () => {})
+  clearImmediate(next)
+  expect(turns).toBeGreaterThanOrEqual(ids.length)
+})
+
 it('an eval ends without the hash if the items take too long, and creates no more of them', async () => {
   const gate = Promise.withResolvers<void>()
   const { hash, seen } = await finish(() => gate.promise)

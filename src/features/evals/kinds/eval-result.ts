@@ -1,11 +1,13 @@
 /** Aggregates the samples of an eval into its result: statistics overall and by task, category and difficulty. */
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { EvalResult, EvalStatistics, FrontierResult, TwinResult } from '@reasoning-gym-server/contract/eval'
 import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { isCorrect } from '@reasoning-gym-server/contract/verdict'
 import pMap from 'p-map'
 import { isCutOff } from '../../../grading/finish-reason.ts'
 import { meanOrNull } from '../../../grading/statistics.ts'
+import { memoizeByIdentity } from '../../../platform/shared-results.ts'
 import { hashQuestion } from '../../items/eval-questions.ts'
 import { type EvalParts, findGuessFloor, type SampledItem } from '../job-items.ts'
 import type { EvalSpec, JobOfKind } from '../records.ts'
@@ -14,7 +16,7 @@ import { listFailureCauses, type StoredSampleVerdict } from '../samples/output.t
 import { streamVerdicts } from '../samples/stream.ts'
 import { type Estimate, estimateLift, meanAcrossTasks, stratifiedMean } from '../statistics/means.ts'
 import { NO_DIFFERENCE, stratifiedDifference } from '../statistics/paired-differences.ts'
-import { computeRepeatedSamples, type ScoredSample } from '../statistics/repeated-samples.ts'
+import { computeMajorityRates, computeRepeatedSamples, type ScoredSample } from '../statistics/repeated-samples.ts'
 import { computeSuiteHash, ITEM_CONCURRENCY, type SuiteItem, type Suites } from '../suites.ts'
 import { buildFrontierResult } from './frontier.ts'
 
@@ -44,6 +46,10 @@ export async function aggregateEval(job: JobOfKind<'eval'>, deps: EvalParts): Pr
     sampled[index]?.verdicts.push(verdict)
     const item = items[index]
     if (item && verdict?.question_hash) item.questionHash = verdict.question_hash
+  }
+  for (const { verdicts } of sampled) {
+    computeMajorityRates(listScoredSamples(verdicts))
+    await nextTurn() // an item of 256 samples takes 20 ms, and an eval may have 781 of them
   }
   const isComplete = job.status === 'done'
   const sha256 = spec.suite.sha256 ?? (isComplete ? await hashSuite(items, suites) : null)
@@ -172,7 +178,7 @@ function toErrors(estimate: Estimate | undefined): EvalStatistics['other_tasks']
 }
 
 function computeRates(items: SampledEvalItem[]) {
-  const rates = computeRepeatedSamples(items.map(({ verdicts }) => verdicts.flatMap(toScoredSample)))
+  const rates = computeRepeatedSamples(items.map(({ verdicts }) => listScoredSamples(verdicts)))
   return {
     pass_at: rates.pass_at.mean,
     pass_at_stderr: rates.pass_at.stderr,
@@ -217,6 +223,8 @@ function compareTwins(ofSuite: SampledEvalItem[], twins: SampledEvalItem[]): Twi
 function listScores(verdicts: SampledEvalItem['verdicts']): number[] {
   return verdicts.flatMap((verdict) => verdict?.score ?? [])
 }
+
+const listScoredSamples = memoizeByIdentity((verdicts: SampledEvalItem['verdicts']) => verdicts.flatMap(toScoredSample))
 
 function toScoredSample(verdict: StoredSampleVerdict | null): ScoredSample[] {
   if (!verdict || verdict.score === null) return []

@@ -6,6 +6,7 @@
  */
 import { estimatePassAtK } from '../../../grading/group-statistics.ts'
 import { meanOrNull, sampleStd } from '../../../grading/statistics.ts'
+import { memoizeByIdentity } from '../../../platform/shared-results.ts'
 
 export interface ScoredSample {
   correct: boolean
@@ -31,9 +32,14 @@ export function computeRepeatedSamples(items: readonly (readonly ScoredSample[])
     items: complete.length,
     pass_at: computeRates(complete, ks, (samples, k) => estimatePassAtK(most, countCorrect(samples), k)),
     pass_all: computeRates(complete, ks, (samples, k) => passAllK(most, countCorrect(samples), k)),
-    majority_at: computeRates(complete, ks, majorityAtK),
+    majority_at: computeRates(complete, ks, (samples, k) => computeMajorityRates(samples).get(k) ?? 0),
   }
 }
+
+/** maj@k of one item by k. Kept with its samples, which are in several groups of a result: 256 of them take 20 ms. */
+export const computeMajorityRates = memoizeByIdentity(
+  (samples: readonly ScoredSample[]): ReadonlyMap<number, number> => majorityAt(samples, listKs(samples.length)),
+)
 
 /** Lists every k up to 16, then powers of two, and the largest. */
 function listKs(most: number): number[] {
@@ -73,63 +79,73 @@ interface EqualAnswers {
 }
 
 /**
- * Returns the probability that the most common answer of k samples, drawn without replacement, is correct. It is exact:
- * over all subsets. Ties between answers are broken at random, and a sample without an answer has no vote.
+ * Returns by k the probability that the most common answer of k samples, drawn without replacement, is correct. It is
+ * exact: over all subsets. Ties between answers are broken at random, and a sample without an answer has no vote.
  */
-export function majorityAtK(samples: readonly ScoredSample[], k: number): number {
-  const drawn = Math.min(k, samples.length)
+export function majorityAt(samples: readonly ScoredSample[], ks: readonly number[]): Map<number, number> {
   const voted = samples.filter(({ answer }) => answer !== null)
   const answers = [...Map.groupBy(voted, ({ answer }) => answer?.trim()).values()].map((same) => ({
     count: same.length,
     correct: same.filter(({ correct }) => correct).length,
   }))
-  if (answers.every(({ correct }) => correct === 0)) return 0
-  const most = Math.max(...answers.map(({ count }) => count))
-  let correct = 0
-  for (let votes = 1; votes <= Math.min(most, drawn); votes++)
-    correct += countCorrectMajorities(answers, votes, samples.length - voted.length, drawn)
-  return correct / binomial(samples.length, drawn)
+  const most = answers.some(({ correct }) => correct > 0) ? Math.max(...answers.map(({ count }) => count)) : 0
+  const majorities = Array.from({ length: most }, (_, k) => countCorrectMajorities(answers, k + 1))
+  const sums = majorities.reduce(
+    (sum, counts) => sum.map((all, taken) => all + (counts[taken] ?? 0)),
+    zeros(voted.length + 1),
+  )
+  const silent = samples.length - voted.length
+  return new Map(
+    ks.map((k) => {
+      const correct = sums
+        .subarray(0, k + 1)
+        .reduce((sum, count, taken) => sum + count * binomial(silent, k - taken), 0)
+      return [k, correct / binomial(samples.length, k)]
+    }),
+  )
 }
 
 /**
- * Counts the subsets in which the most common answers have `votes` votes each, weighted by the share of these answers
- * that is correct. Answer by answer, it counts the ways to draw t samples of which w answers have `votes` votes and no
- * answer has more.
+ * Counts by their size the subsets in which the most common answers have `votes` votes each, weighted by the share of
+ * these answers that is correct. Answer by answer, it counts the ways to take so many samples, of which `top` answers
+ * have `votes` votes and no answer has more.
  */
-function countCorrectMajorities(
-  answers: readonly EqualAnswers[],
-  votes: number,
-  silent: number,
-  drawn: number,
-): number {
-  const width = Math.min(answers.filter(({ count }) => count >= votes).length, Math.floor(drawn / votes)) + 1
-  const size = (drawn + 1) * width
-  let ways = new Float64Array(size)
+function countCorrectMajorities(answers: readonly EqualAnswers[], votes: number): Float64Array {
+  const width = answers.filter(({ count }) => count >= votes).length + 1
+  const size = answers.reduce((sum, { count }) => sum + Math.min(count, votes), 1)
+  const ways = zeros(size * width)
   /** The ways, each times the number of correct answers among those with `votes` votes. */
-  let wins = new Float64Array(size)
+  const wins = zeros(size * width)
   ways[0] = 1
+  let [largest, tops] = [0, 0] // of the answers so far
   for (const { count, correct } of answers) {
-    const [nextWays, nextWins] = [new Float64Array(size), new Float64Array(size)]
-    for (let taken = 0; taken <= Math.min(count, votes); taken++) {
-      const choices = binomial(count, taken)
-      const isTop = taken === votes
-      const correctChoices = isTop ? choices - binomial(count - correct, taken) : 0
-      const shift = taken * width + Number(isTop)
-      for (let cell = 0; cell + shift < size; cell++) {
-        const before = ways[cell] ?? 0
+    const limit = Math.min(count, votes)
+    const choices = Float64Array.from({ length: limit + 1 }, (_, taken) => binomial(count, taken))
+    const correctChoices = binomial(count, votes) - binomial(count - correct, votes)
+    for (let drawn = largest; drawn >= 0; drawn--) {
+      for (let top = Math.min(tops, Math.floor(drawn / votes)); top >= 0; top--) {
+        const cell = drawn * width + top
+        const [before, won] = [ways[cell] ?? 0, wins[cell] ?? 0]
         if (before === 0) continue
-        nextWays[cell + shift] = (nextWays[cell + shift] ?? 0) + before * choices
-        nextWins[cell + shift] = (nextWins[cell + shift] ?? 0) + (wins[cell] ?? 0) * choices + before * correctChoices
+        for (let taken = 1; taken <= limit; taken++) {
+          const isTop = taken === votes
+          const next = cell + taken * width + Number(isTop)
+          ways[next] = (ways[next] ?? 0) + before * (choices[taken] ?? 0)
+          wins[next] = (wins[next] ?? 0) + won * (choices[taken] ?? 0) + (isTop ? before * correctChoices : 0)
+        }
       }
     }
-    ways = nextWays
-    wins = nextWins
+    largest += limit
+    tops += Number(count >= votes)
   }
-  let total = 0
-  for (let taken = 0; taken <= drawn; taken++)
-    for (let top = 1; top < width; top++)
-      total += ((wins[taken * width + top] ?? 0) / top) * binomial(silent, drawn - taken)
-  return total
+  const counts = zeros(size)
+  for (let taken = 0; taken < size; taken++)
+    for (let top = 1; top < width; top++) counts[taken] = (counts[taken] ?? 0) + (wins[taken * width + top] ?? 0) / top
+  return counts
+}
+
+function zeros(length: number): Float64Array {
+  return new Float64Array(length)
 }
 
 /** Pascal's triangle. 256 samples of an item, the most that there are, stay far below the largest double. */

@@ -1,13 +1,15 @@
 import { seededRandom } from '@reasoning-gym-server/task-tools/seeded-random'
 import { expect, it } from 'vitest'
 import {
+  computeMajorityRates,
   computeRepeatedSamples,
-  majorityAtK,
+  majorityAt,
   passAllK,
   type ScoredSample,
 } from '../../../../src/features/evals/statistics/repeated-samples.ts'
 
 const right: ScoredSample = { correct: true, answer: '42' }
+const majorityAtK = (samples: ScoredSample[], k: number) => majorityAt(samples, [k]).get(k)
 const wrong = (answer: string | null = '7'): ScoredSample => ({ correct: false, answer })
 
 it('pass^k is the chance that k drawn samples are all right', () => {
@@ -58,6 +60,11 @@ function enumerateMajorities(samples: readonly ScoredSample[], k: number): numbe
     })
   return rates.reduce((sum, rate) => sum + rate, 0) / rates.length
 }
+
+it('maj@k of an item is computed once for all groups that it is in', () => {
+  const samples = [right, wrong()]
+  expect(computeMajorityRates(samples)).toBe(computeMajorityRates(samples))
+})
 
 it('all k are taken over one set of items, so that pass@k never falls', () => {
   const found = computeRepeatedSamples([
