@@ -55,6 +55,19 @@ it('ranks have disjoint shares; the same sample counts once; the last one in end
   expect(body.result.accuracy).toBeCloseTo(8 / 12, 12)
 })
 
+it('pages and searches of long messages end early, and go on from there', async () => {
+  const { id } = await begin({ suite: { tasks: ['gcd'], n: 5 } })
+  const long = 'x'.repeat(9 * 1024 * 1024) // of which little is left once it is compressed
+  for (const { sample_id } of await itemsOf(id)) {
+    const messages = [{ role: 'assistant', content: `${long}<answer>1</answer>` }]
+    await world.call('POST', `/eval/${id}/completions`, { completions: [{ sample_id, messages }] })
+  }
+  const page = async (query: string) => (await world.call('GET', `/eval/${id}/samples?limit=10&${query}`)).body
+  expect(await page('')).toMatchObject({ samples: [{ sample_id: 's0' }], next_cursor: 's0' })
+  expect(await page('cursor=s3')).toMatchObject({ samples: [{ sample_id: 's4' }], next_cursor: null })
+  expect(await page('q=y')).toEqual({ samples: [], next_cursor: 's3', searched: 4, total: 5 })
+})
+
 it('what has not come when it is finished is missing, never wrong', async () => {
   const { id } = await begin({ suite: { tasks: ['gcd'], n: 4 } })
   const [first, second] = await itemsOf(id)

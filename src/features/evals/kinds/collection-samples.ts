@@ -19,12 +19,7 @@ import type { ModelResponse } from '../models/response.ts'
 import type { JobOfKind } from '../records.ts'
 import type { GenerationJobRepository } from '../repository.ts'
 import type { FailureCause } from '../samples/failure-reasons.ts'
-import {
-  buildAssistantMessage,
-  decodeSampleOutputWithin,
-  encodeSampleOutput,
-  type SampleOutput,
-} from '../samples/output.ts'
+import { buildAssistantMessage, decodeSampleOutput, encodeSampleOutput, type SampleOutput } from '../samples/output.ts'
 import type { SampleRepository } from '../samples/repository.ts'
 import type { Suites } from '../suites.ts'
 import { CollectedGroup } from './collection.ts'
@@ -160,7 +155,7 @@ export class CollectionSampleProcessor {
       // read one at a time because all of them may not fit in memory
       const encoded = await samples.getOutput(id, sample)
       if (!encoded) return undefined // another slot submitted the group in the meantime
-      const decoded = decodeSampleOutputWithin(encoded, bytesLeft)
+      const decoded = decodeSampleOutput(encoded, bytesLeft)
       bytesLeft -= decoded?.bytes ?? 0
       if (maxGroupBytes - bytesLeft > SMALL_GROUP_BYTES) await hold.reserve()
       const tooLarge = { kind: 'failed', detail: `The group's outputs are over ${maxGroupBytes} bytes` } as const

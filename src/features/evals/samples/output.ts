@@ -1,5 +1,6 @@
 /** Encodes the output of a sample (from the model or the caller) for storage, grades it, and declares the verdict on it. */
 
+import { constants } from 'node:buffer'
 import { promisify } from 'node:util'
 import { deflateRaw, inflateRawSync } from 'node:zlib'
 import { Message } from '@reasoning-gym-server/contract/rollout'
@@ -72,18 +73,13 @@ export async function encodeSampleOutput(output: SampleOutput): Promise<Buffer> 
   return Buffer.concat([Buffer.of(FORMAT_VERSION), await deflate(JSON.stringify(output))])
 }
 
-/** Decodes an output. Throws if another version of the server encoded it. */
-export function decodeSampleOutput(encoded: Buffer): SampleOutput {
-  return SampleOutput.parse(JSON.parse(inflateRawSync(deflatedPart(encoded)).toString()))
-}
-
 /**
  * Decodes an output and returns the size of its JSON. Returns undefined if that exceeds `maxBytes`, without inflating
- * more than that.
+ * more than that. Throws if another version of the server encoded it.
  */
-export function decodeSampleOutputWithin(
+export function decodeSampleOutput(
   encoded: Buffer,
-  maxBytes: number,
+  maxBytes: number = constants.MAX_LENGTH,
 ): { output: SampleOutput; bytes: number } | undefined {
   try {
     const json = inflateRawSync(deflatedPart(encoded), { maxOutputLength: Math.max(1, maxBytes) }) // zlib rejects 0

@@ -10,7 +10,7 @@ import { isCutOff } from '../../../grading/finish-reason.ts'
 import type { EvalParts } from '../job-items.ts'
 import type { JobOfKind } from '../records.ts'
 import type { SuiteItem } from '../suites.ts'
-import { StoredSampleVerdict } from './output.ts'
+import { decodeSampleOutput, StoredSampleVerdict } from './output.ts'
 import type { SampleRepository } from './repository.ts'
 import { buildEvalSample, loadSampleOutput } from './stream.ts'
 
@@ -19,11 +19,11 @@ const VERDICTS_PER_READ = 500
 const MAX_EXAMINED = 20_000
 /** Number of samples that `worst` sorts. It reads all their verdicts for every page. */
 const MAX_SORTED = 50_000
-/** Size of the compressed outputs after which a search ends. The answer has a cursor to continue from. */
-const MAX_SEARCHED_BYTES = 8 * 1024 * 1024
+/** Size of the outputs after which a search ends. The answer has a cursor to continue from. */
+const MAX_SEARCHED_BYTES = 32 * 1024 * 1024
 const OUTPUTS_PER_READ = 25
-/** Characters of the texts after which a page ends, however many samples it has. */
-const MAX_PAGE_CHARS = 2 * 1024 * 1024
+/** Size of the outputs after which a page ends, however many samples it has. */
+const MAX_PAGE_BYTES = 2 * 1024 * 1024
 
 export interface SamplePageQuery extends SampleFilter {
   sort: SampleOrder
@@ -52,7 +52,7 @@ export async function listSamplePage(
   let last: string | null = null
   let examined = 0
   let searchedBytes = 0
-  let pageChars = 0
+  let pageBytes = 0
   for await (const chunk of iterateCandidates(samples, job, query)) {
     const chosen = await items.at(chunk.map(({ sample }) => sample))
     for (let from = 0; from < chunk.length; from += OUTPUTS_PER_READ) {
@@ -66,17 +66,18 @@ export async function listSamplePage(
       for (const [k, output] of (await samples.getOutputs(job.id, wanted)).entries())
         outputs.set(wanted[k] ?? -1, output)
       for (const { sample, verdict, item } of part) {
-        const isFull = found.length === query.limit || pageChars > MAX_PAGE_CHARS
+        const isFull = found.length === query.limit || pageBytes > MAX_PAGE_BYTES
         if (isFull || examined >= MAX_EXAMINED || searchedBytes > MAX_SEARCHED_BYTES)
           return { samples: found, next_cursor: last, searched: examined, total: job.total }
         examined += 1
         last = `s${sample}`
         if (!item) continue
-        const output = outputs.get(sample)
-        if (lowerCase !== undefined) searchedBytes += output?.byteLength ?? 0
-        const built = buildEvalSample(sample, item.id, verdict, loadSampleOutput(output))
+        const encoded = outputs.get(sample)
+        const { output, bytes = 0 } = (encoded && decodeSampleOutput(encoded)) ?? {}
+        if (lowerCase !== undefined) searchedBytes += bytes
+        const built = buildEvalSample(sample, item.id, verdict, output)
         if (lowerCase !== undefined && !containsText(built, lowerCase)) continue
-        pageChars += (built.completion?.length ?? 0) + (built.reasoning?.length ?? 0)
+        pageBytes += bytes
         found.push(query.expected ? { ...built, ...(await loadExpected(deps, job, item, verdict, caller)) } : built)
       }
     }

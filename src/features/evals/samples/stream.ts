@@ -64,7 +64,7 @@ export async function listFailedSamples(samples: VerdictReader, job: GenerationJ
 }
 
 export function loadSampleOutput(encoded: Buffer | null | undefined): SampleOutput | undefined {
-  return encoded ? decodeSampleOutput(encoded) : undefined
+  return encoded ? decodeSampleOutput(encoded)?.output : undefined
 }
 
 export function buildEvalSample(
