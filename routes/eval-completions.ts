@@ -47,7 +47,8 @@ export function addEvalCompletionRoutes(app: App, { evals }: EvalsFeature): void
         operationId: 'listEvalItems',
         tags: ['evals'],
         summary: 'List the prompts of an eval',
-        description: 'Returns the samples that need completions from you: all of them, or one rank’s share.',
+        description:
+          'Returns the samples that need completions from you: all of them, or one rank’s share. A page lacks samples whose items cannot be made, so a short one is not the last; `progress.total` of the eval counts all.',
         params: EvalParams,
         querystring: EvalItemsQuery,
         response: {

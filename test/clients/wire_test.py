@@ -207,6 +207,15 @@ class Wire(unittest.TestCase):
         self.assertEqual(len(logs.output), 1)
         self.assertRegex(logs.output[0], r"RemoteDisconnected.*retrying for another \d+ s")
 
+    def test_a_short_page_of_an_eval_is_not_its_end(self) -> None:
+        pages = [[{"sample_id": f"s{k}"} for k in numbers] for numbers in (range(1, 500), range(500, 900), range(1000, 1100))]
+        self.server.script += [(200, {}, {"progress": {"total": 2 * 1100}})]
+        self.server.script += [(200, {}, {"items": page}) for page in pages]
+        items = Client(self.url).eval_items("eval-1", rank=1, ranks=2)
+        self.assertEqual(items, sum(pages, []))
+        asked = [path for _, path, *_ in self.server.seen[1:]]
+        self.assertEqual([path.partition("from=")[2].partition("&")[0] for path in asked], ["0", "500", "1000"])
+
     def test_key_path_prefix_and_waiting_are_sent(self) -> None:
         self.server.script = [(200, {}, {"group_id": "a/b", "status": "scored"})]
         Client(f"{self.url}/gym/", api_key="secret").run("r").post("item", [{"completion": "x"}], wait_s=120)

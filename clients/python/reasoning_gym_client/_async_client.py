@@ -520,14 +520,13 @@ class AsyncClient:
     async def eval_items(
         self, eval_id: str, *, rank: Optional[int] = None, ranks: Optional[int] = None
     ) -> List[EvalItem]:
-        """Returns the unfinished samples (`sample_id`, `item_id`, `messages`) of an eval without a model, or a rank's share."""
+        """Returns the samples (`sample_id`, `item_id`, `messages`) of an eval without a model, or a rank's share."""
+        total = (await self.eval(eval_id))["progress"]["total"]
         items: List[EvalItem] = []
-        while True:  # in pages, because thousands of items take a while to create
-            share = {"rank": rank, "ranks": ranks, "from": len(items), "count": 500}
-            some = (await self._get(_path("eval", eval_id, "items"), **share))["items"]
-            items += some
-            if len(some) < 500:
-                return items
+        for start in range(0, len(range(rank or 0, total, ranks or 1)), 500):  # thousands of items take a while to create
+            share = {"rank": rank, "ranks": ranks, "from": start, "count": 500}
+            items += (await self._get(_path("eval", eval_id, "items"), **share))["items"]  # fewer where an item cannot be made
+        return items
 
     async def complete_eval(self, eval_id: str, completions: Sequence[Mapping[str, Any]], *, at_once: int = 512) -> Any:
         """Submits completions to an eval without a model. A sample counts once, even if you submit it again.

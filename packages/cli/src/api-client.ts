@@ -1,4 +1,5 @@
 /** Calls the server, and turns what it answers into values or into errors of one line that say what to do. */
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Problem as ProblemDocument } from '@reasoning-gym-server/contract/errors'
 import { z } from 'zod'
@@ -47,12 +48,16 @@ export class ApiClient {
     )
   }
 
-  /** Like `call`, but retries up to 10 times when the response has Retry-After (429, 503, transient conflicts). */
+  /**
+   * Like `call`, but retries up to 10 times when the response has Retry-After (429, 503, transient conflicts). A call that the
+   * server completed in spite of a 503 counts once.
+   */
   async callWithRetry<Schema extends z.ZodType>(schema: Schema, method: string, path: string, body?: unknown) {
     const named = this.#formatCall(method, path)
     const signal = getInterruptSignal()
+    const once = method === 'POST' ? { 'idempotency-key': randomUUID() } : {}
     for (let tries = 1; ; tries++) {
-      const response = await this.#fetch(method, path, body, signal)
+      const response = await this.#fetch(method, path, body, signal, once)
       if (response.ok) return this.#readBody(schema, response, named, signal)
       const waitS = Number(response.headers.get('retry-after') ?? Number.NaN)
       const failure = await createResponseError(response, { call: named, method, path })
@@ -69,11 +74,12 @@ export class ApiClient {
     return parseResponse(schema, answer)
   }
 
-  async #fetch(method: string, path: string, body: unknown, signal: AbortSignal): Promise<Response> {
+  async #fetch(method: string, path: string, body: unknown, signal: AbortSignal, headers = {}): Promise<Response> {
     try {
       return await fetch(this.url + path, {
         method,
         headers: {
+          ...headers,
           ...(body !== undefined && { 'content-type': 'application/json' }),
           ...(this.#key !== undefined && { authorization: `Bearer ${this.#key}` }),
         },

@@ -92,6 +92,23 @@ it('a server that is away for a while, restarts or is asked too often is waited 
   expect(told(ended)).toEqual(['reasoning-gym-server: The eval did not finish. Its status is failed: for a reason'])
 })
 
+it('an eval that the server may have started is asked for again under the same name, so that it starts once', async () => {
+  const keys: unknown[] = []
+  const noted =
+    (then: RequestListener): RequestListener =>
+    (request, response) => {
+      keys.push(request.headers['idempotency-key'])
+      then(request, response)
+    }
+  const busy: RequestListener = (_, response) =>
+    void response
+      .writeHead(503, { 'retry-after': '0' })
+      .end(JSON.stringify({ code: 'redis_unavailable', detail: 'later' }))
+  await watched(await serve(noted(busy), noted(begun), answered(200, over)))
+  await watched(await serve(noted(begun), answered(200, over)))
+  expect(keys).toEqual([expect.stringMatching(/./), keys[0], expect.not.stringMatching(String(keys[0]))])
+})
+
 it('an address that speaks no HTTP, speaks it without TLS, or is no address is told from a server that is away', async () => {
   const ssh = await listen(
     createTcpServer((socket) => void socket.on('error', () => {}).end('SSH-2.0-OpenSSH_9.6\r\n')),
