@@ -6,6 +6,7 @@
  * @fastify/rate-limit has no limit of bytes. With its Redis store every request waits for Redis, and while Redis is down it
  * either rejects or admits all of them.
  */
+import { randomUUID } from 'node:crypto'
 import { Transform } from 'node:stream'
 import type { Caller } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
@@ -22,7 +23,7 @@ const MINUTE_MS = 60_000
 /** How long the counts of a minute stay in Redis. */
 const USAGE_TTL_MS = 2 * MINUTE_MS
 const SYNC_INTERVAL_MS = 500
-/** Callers counted separately in a minute; further ones share one count. */
+/** Callers counted separately in a minute; further ones without a key share one count. */
 const MAX_TRACKED_CALLERS = 50_000
 
 export interface RateUsage {
@@ -52,27 +53,28 @@ export function resolveRateLimits(
   }
 }
 
-/** Adds usage, possibly none, to the shared count of a caller in a minute, and returns the sum of all processes. */
-export type ReportUsage = (minute: number, caller: string, more: RateUsage) => Promise<RateUsage>
+/** Tells the others what a caller has used of this process in a minute, if that has changed, and returns what it used of them. */
+export type ExchangeUsage = (minute: number, caller: string, changed: RateUsage | undefined) => Promise<RateUsage>
 
 interface UsageCount {
   local: RateUsage
-  reported: RateUsage
+  /** What the other processes know of `local`. */
+  told: RateUsage
   remote: RateUsage
   isSynced: boolean
 }
 
 export class RateLimiter {
   readonly #limits: RateLimits
-  readonly #reportUsage: ReportUsage
+  readonly #exchangeUsage: ExchangeUsage
   readonly #clock: () => number
   readonly #timer: NodeJS.Timeout
   #currentMinute = 0
   #usageByCaller = new Map<string, UsageCount>()
 
-  constructor(limits: RateLimits, reportUsage: ReportUsage, clock = redisNow) {
+  constructor(limits: RateLimits, exchangeUsage: ExchangeUsage, clock = redisNow) {
     this.#limits = limits
-    this.#reportUsage = reportUsage
+    this.#exchangeUsage = exchangeUsage
     this.#clock = clock
     this.#timer = setInterval(() => void this.sync(), SYNC_INTERVAL_MS).unref()
   }
@@ -101,14 +103,10 @@ export class RateLimiter {
     if (this.#limits.requests === null && this.#limits.bytes === null) return
     const syncedCounts = [...this.#usageByCaller].filter(([, { isSynced }]) => isSynced)
     const reports = syncedCounts.map(async ([caller, count]) => {
-      const { reported } = count
       const local = { ...count.local }
-      const total = await this.#reportUsage(minute, caller, {
-        requests: local.requests - reported.requests,
-        bytes: local.bytes - reported.bytes,
-      })
-      count.reported = local
-      count.remote = { requests: total.requests - local.requests, bytes: total.bytes - local.bytes }
+      const isChanged = local.requests !== count.told.requests || local.bytes !== count.told.bytes
+      count.remote = await this.#exchangeUsage(minute, caller, isChanged ? local : undefined)
+      count.told = local
     })
     await Promise.allSettled(reports) // without Redis each process counts by itself
   }
@@ -123,38 +121,33 @@ export class RateLimiter {
       this.#currentMinute = minute
       this.#usageByCaller = new Map()
     }
-    const name = this.#usageByCaller.has(id) || this.#usageByCaller.size < MAX_TRACKED_CALLERS ? id : 'overflow'
+    const isTracked = role !== null || this.#usageByCaller.has(id) || this.#usageByCaller.size < MAX_TRACKED_CALLERS
+    const name = isTracked ? id : 'overflow'
     const existing = this.#usageByCaller.get(name)
     if (existing) return existing
     const zero = () => ({ requests: 0, bytes: 0 })
     // Anonymous callers are counted in this process only: a flood of them must not reach Redis.
-    const count = { local: zero(), reported: zero(), remote: zero(), isSynced: role !== null }
+    const count = { local: zero(), told: zero(), remote: zero(), isSynced: role !== null }
     this.#usageByCaller.set(name, count)
     return count
   }
 }
 
-/** Adds to the usage of a caller in a minute, and returns the sum of all processes. */
-export async function addUsage(
-  redis: Redis,
-  keys: RedisKeys,
-  minute: number,
-  caller: string,
-  increment: RateUsage,
-): Promise<RateUsage> {
-  const key = keys.key(`usage:${minute}:${caller}`)
-  if (increment.requests === 0 && increment.bytes === 0) {
-    const [requests, bytes] = await redis.hmget(key, 'requests', 'bytes')
-    return { requests: Number(requests), bytes: Number(bytes) }
+/** Through Redis. Each process writes its own sum, so that a call counts once, even if Redis completes it after its timeout. */
+export function shareUsage(redis: Redis, keys: RedisKeys): ExchangeUsage {
+  const process = randomUUID()
+  return async (minute, caller, changed) => {
+    const key = keys.key(`usage:${minute}:${caller}`)
+    if (changed) {
+      const usage = `${changed.requests} ${changed.bytes}`
+      const replies = await redis.multi().hset(key, process, usage).pexpire(key, USAGE_TTL_MS).exec()
+      for (const [error] of replies ?? []) if (error) throw error
+    }
+    const { [process]: _own, ...others } = await redis.hgetall(key)
+    const usages = Object.values(others).map((usage) => usage.split(' ').map(Number))
+    const sum = (at: number) => usages.reduce((all, usage) => all + (usage[at] ?? 0), 0)
+    return { requests: sum(0), bytes: sum(1) }
   }
-  const replies = await redis
-    .multi()
-    .hincrby(key, 'requests', increment.requests)
-    .hincrby(key, 'bytes', increment.bytes)
-    .pexpire(key, USAGE_TTL_MS)
-    .exec()
-  const [requests, bytes] = (replies ?? []).map(([, value]) => Number(value))
-  return { requests: requests ?? 0, bytes: bytes ?? 0 }
 }
 
 declare module 'fastify' {

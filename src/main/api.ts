@@ -4,7 +4,7 @@ import type { App } from '../http/app.ts'
 import { assertKeysOrLoopback, type KeyRing, loadKeyRing, watchKeyFile } from '../http/auth/key-ring.ts'
 import { getConnectionLimit, readOpenFilesLimit } from '../http/connections/connection-limit.ts'
 import { type ListenAddress, listen } from '../http/connections/listening.ts'
-import { addUsage, RateLimiter, resolveRateLimits } from '../http/rate-limit.ts'
+import { RateLimiter, resolveRateLimits, shareUsage } from '../http/rate-limit.ts'
 import { readConfig, requireRedisConfig } from '../platform/environment.ts'
 import { createLogger } from '../platform/log.ts'
 import { joinProcessGroup, scrapeProcessGroup } from '../platform/metrics/process-group.ts'
@@ -44,9 +44,8 @@ await runChildMain(async () => {
   if (process.connected) joinProcessGroup(platform.recorder.registry)
   await requireStorageFormat(service)
   const claim = await requireEngineVersionClaim(service)
-  const rateLimiter = new RateLimiter(resolveRateLimits(config, keyRing !== undefined), (minute, caller, more) =>
-    addUsage(platform.redis, platform.keys, minute, caller, more),
-  )
+  const rateLimits = resolveRateLimits(config, keyRing !== undefined)
+  const rateLimiter = new RateLimiter(rateLimits, shareUsage(platform.redis, platform.keys))
   const openFiles = readOpenFilesLimit()
   const app = await createApp(service, {
     keyRing,

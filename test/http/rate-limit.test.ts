@@ -1,10 +1,10 @@
 import type { Caller } from '@reasoning-gym-server/contract/caller'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
+  type ExchangeUsage,
   RateLimiter,
   type RateLimits,
   type RateUsage,
-  type ReportUsage,
   resolveRateLimits,
 } from '../../src/http/rate-limit.ts'
 
@@ -12,7 +12,7 @@ const NONE: RateLimits = { requests: null, bytes: null, anonymousRequests: null 
 const trainer: Caller = { id: 'a', role: 'trainer', runs: null }
 const stranger: Caller = { id: '10.0.0.1', role: null, runs: new Set() }
 const once = (bytes = 0): RateUsage => ({ requests: 1, bytes })
-const alone: ReportUsage = async (_minute, _caller, more) => more
+const alone: ExchangeUsage = async () => ({ requests: 0, bytes: 0 })
 
 let now = 0
 const open: RateLimiter[] = []
@@ -25,14 +25,18 @@ const meterOf = (limits: Partial<RateLimits>, tell = alone) => {
   open.push(meter)
   return meter
 }
-/** What Redis does: sums over all who tell. */
-const board = (): ReportUsage => {
-  const sums = new Map<string, RateUsage>()
-  return async (minute, caller, { requests, bytes }) => {
-    const sum = sums.get(`${minute} ${caller}`) ?? { requests: 0, bytes: 0 }
-    const all = { requests: sum.requests + requests, bytes: sum.bytes + bytes }
-    sums.set(`${minute} ${caller}`, all)
-    return all
+/** What Redis does for each process: it keeps what each of them has told, and adds up the others. */
+const board = () => {
+  const told = new Map<ExchangeUsage, Map<string, RateUsage>>()
+  return (): ExchangeUsage => {
+    const exchange: ExchangeUsage = async (minute, caller, changed) => {
+      const name = `${minute} ${caller}`
+      if (changed) told.set(exchange, new Map(told.get(exchange)).set(name, changed))
+      const others = [...told].flatMap(([other, usages]) => (other === exchange ? [] : (usages.get(name) ?? [])))
+      const sum = (field: keyof RateUsage) => others.reduce((all, usage) => all + usage[field], 0)
+      return { requests: sum('requests'), bytes: sum('bytes') }
+    }
+    return exchange
   }
 }
 
@@ -69,14 +73,15 @@ describe('a minute’s allowance', () => {
     const late = (id: string) => meter.consume({ ...stranger, id }, once())
     for (let k = 0; k < 50_000; k++) meter.consume({ ...stranger, id: `s${k}` }, once())
     expect([late('late'), late('later')]).toEqual([undefined, 30])
+    expect([1, 2].map(() => meter.consume(trainer, once()))).toEqual([undefined, undefined]) // a key has its own
   })
 })
 
 describe('several processes', () => {
   it('share one allowance', async () => {
     const tell = board()
-    const one = meterOf({ requests: 4 }, tell)
-    const two = meterOf({ requests: 4 }, tell)
+    const one = meterOf({ requests: 4 }, tell())
+    const two = meterOf({ requests: 4 }, tell())
     for (const meter of [one, one, two]) expect(meter.consume(trainer, once())).toBeUndefined()
     for (const meter of [one, two, one, two]) await meter.sync()
     expect([one.consume(trainer, once()), one.consume(trainer, once())]).toEqual([undefined, 30])
@@ -85,7 +90,8 @@ describe('several processes', () => {
   })
 
   it('count by themselves while Redis is away, and lose nothing', async () => {
-    const tell = board()
+    const join = board()
+    const [tell, other] = [join(), join()]
     let away = true
     const meter = meterOf({ requests: 3 }, async (...what) => {
       if (away) throw new Error('gone')
@@ -96,15 +102,30 @@ describe('several processes', () => {
     await meter.sync()
     away = false
     await meter.sync()
-    expect(await tell(1, 'a', { requests: 0, bytes: 0 })).toEqual({ requests: 2, bytes: 0 })
+    expect(await other(1, 'a', undefined)).toEqual({ requests: 2, bytes: 0 })
     expect([meter.consume(trainer, once()), meter.consume(trainer, once())]).toEqual([undefined, 30])
+  })
+
+  it('count once what Redis completes after a stall, however often it was told', async () => {
+    const join = board()
+    const [tell, other] = [join(), join()]
+    const stall = Promise.withResolvers<void>()
+    const meter = meterOf({ requests: 9 }, async (...what) => {
+      await stall.promise
+      return tell(...what)
+    })
+    meter.consume(trainer, once())
+    const stalled = [meter.sync(), meter.sync()]
+    stall.resolve()
+    await Promise.all([...stalled, meter.sync()])
+    expect(await other(1, 'a', undefined)).toEqual({ requests: 1, bytes: 0 })
   })
 
   it('say nothing of strangers, whose flood would reach Redis', async () => {
     let told = 0
-    const meter = meterOf({ anonymousRequests: 9 }, async (...[, , more]) => {
+    const meter = meterOf({ anonymousRequests: 9 }, async (...what) => {
       told++
-      return more
+      return alone(...what)
     })
     meter.consume(stranger, once())
     await meter.sync()

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createGenerationJobKeys } from '../../src/features/evals/records.ts'
 import { loadKeyRing } from '../../src/http/auth/key-ring.ts'
-import { addUsage, RateLimiter, type RateLimits } from '../../src/http/rate-limit.ts'
+import { type ExchangeUsage, RateLimiter, type RateLimits, shareUsage } from '../../src/http/rate-limit.ts'
 import { createRedisKeys } from '../../src/platform/redis/keys.ts'
 import { openWorld, until, type World } from '../world.ts'
 
@@ -18,11 +18,13 @@ const NOON = Date.parse('2026-01-01T12:00:30Z')
 async function limited(limits: Partial<RateLimits>, prefix?: string): Promise<World> {
   let world: World | undefined
   const all = { requests: null, bytes: null, anonymousRequests: null, ...limits }
-  const tell = (minute: number, caller: string, more: Parameters<typeof addUsage>[4]) => {
+  let exchange: ExchangeUsage | undefined
+  const exchangeSoon: ExchangeUsage = async (...usage) => {
     if (!world) throw new Error('nothing is told before the world is open')
-    return addUsage(world.platform.redis, createRedisKeys(world.prefix), minute, caller, more)
+    exchange ??= shareUsage(world.platform.redis, createRedisKeys(world.prefix))
+    return exchange(...usage)
   }
-  const rateLimiter = new RateLimiter(all, tell, () => NOON) // a minute that began while the test runs would allow more
+  const rateLimiter = new RateLimiter(all, exchangeSoon, () => NOON) // a minute that began while the test runs would allow more
   open.push(rateLimiter)
   const keyRing = loadKeyRing({ API_KEYS: 'reader:look,trainer:train,admin:rule', API_KEYS_FILE: undefined })
   world = await openWorld({ keyRing, rateLimiter, ...(prefix !== undefined && { prefix }) })
