@@ -240,7 +240,9 @@ export const EvalInput = z
       .min(1)
       .max(MAX_TRIES)
       .default(1)
-      .describe('Tries at an item. After a wrong one, the model reads `retry_prompt` and answers again.'),
+      .describe(
+        'Tries at an item. After a wrong one, the model reads `retry_prompt` and answers again, unless its answers have a megabyte by then.',
+      ),
     feedback: FeedbackLevel.optional().describe('Feedback between tries. Defaults to the setting of the run.'),
     retry_prompt: RetryPrompt.optional(),
     run: RunName.optional().describe(

@@ -56,3 +56,26 @@ it('with several tries it measures how many wrong samples recover after feedback
     server.close()
   }
 })
+
+it('after an answer of a megabyte there is no further try', async () => {
+  const server = createServer((request, response) => {
+    request.resume()
+    const message = { role: 'assistant', content: `${'x'.repeat(1024 * 1024)}<answer>7919</answer>` }
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ choices: [{ message, finish_reason: 'stop' }] }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  try {
+    const model = { name: 'm', base_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` }
+    const { body } = await world.call('POST', '/eval', { model, suite: { tasks: ['gcd'], n: 1 }, tries: 8 })
+    await until(
+      async () => (await world.call('GET', `/eval/${body.id}`)).body,
+      ({ status }) => status === 'done',
+    )
+    const { samples } = (await world.call('GET', `/eval/${body.id}/samples?limit=1`)).body
+    expect(samples[0]).toMatchObject({ status: 'scored', score: 0 })
+    expect(samples[0].messages ?? []).toHaveLength(0) // which lists several tries
+  } finally {
+    server.close()
+  }
+})

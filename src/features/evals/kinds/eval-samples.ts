@@ -25,6 +25,9 @@ import {
 import type { RecordSampleResult } from '../samples/repository.ts'
 import { loadSampleOutput } from '../samples/stream.ts'
 
+/** After longer answers there is no further try: a sample may hold one large answer, and eight of them would be 128 MiB. */
+const MAX_CONVERSATION_CHARS = 1024 * 1024
+
 interface EvalSampleProcessorDeps extends Pick<EvalParts, 'openItems' | 'samples' | 'suites'> {
   grader: Grader
   modelClients: ModelClients
@@ -94,7 +97,7 @@ export class EvalSampleProcessor {
     if (!tries || output.kind !== 'response' || hasNoCompletion(output.response.finish_reason)) return output
     const responses = [output.response]
     const messages: ConversationMessage[] = [...request.messages]
-    while (responses.length < tries.count) {
+    while (responses.length < tries.count && JSON.stringify(responses).length < MAX_CONVERSATION_CHARS) {
       const content = responses.at(-1)?.content ?? ''
       const rules = { ...spec.grading_rules, feedback: tries.feedback }
       const [verdict] = await grader.gradeWithoutStatistics(
