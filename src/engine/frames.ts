@@ -13,6 +13,9 @@ export function encodeFrame(message: unknown): Buffer {
 /** No item and no list of tasks comes near it. */
 const MAX_FRAME_BYTES = 64 * 1024 * 1024
 
+/** Chunks are joined in these numbers, because one byte may come alone, and a Buffer takes hundreds. */
+const JOINED_CHUNKS = 1024
+
 /**
  * A function that takes chunks as they come and calls `onMessage` for each whole frame. The other end may run what is
  * hostile: for a frame that is too long or no JSON object it calls `onInvalid`, and takes no more.
@@ -22,6 +25,7 @@ export function createFrameDecoder(
   onInvalid: () => void,
 ): (chunk: Buffer) => void {
   let chunks: Buffer[] = []
+  let joined = 0 // number of chunks that are joined ones
   let size = 0
   let wanted = LENGTH_PREFIX_BYTES
   let isBroken = false
@@ -33,6 +37,7 @@ export function createFrameDecoder(
   return (chunk) => {
     if (isBroken) return
     chunks.push(chunk)
+    if (chunks.length - joined === JOINED_CHUNKS) chunks.push(Buffer.concat(chunks.splice(joined++)))
     size += chunk.length
     if (size < wanted) return // do not join what is not yet a whole frame: large frames come in many chunks
     let rest = chunks.length === 1 ? chunk : Buffer.concat(chunks)
@@ -53,6 +58,7 @@ export function createFrameDecoder(
     }
     wanted = rest.length >= LENGTH_PREFIX_BYTES ? LENGTH_PREFIX_BYTES + rest.readUInt32BE() : LENGTH_PREFIX_BYTES
     chunks = [rest]
+    joined = 0
     size = rest.length
   }
 }

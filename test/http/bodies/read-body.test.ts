@@ -1,19 +1,10 @@
 import { PassThrough } from 'node:stream'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import type { FastifyRequest } from 'fastify'
 import { expect, it } from 'vitest'
 import { readBodyBytes } from '../../../src/http/bodies/read-body.ts'
+import { measureHeap } from '../../measure-heap.ts'
 
 const LENGTH = 500_000
-
-setFlagsFromString('--expose-gc')
-const collectGarbage = runInNewContext('gc') as () => void
-
-function measureHeap(): number {
-  collectGarbage()
-  return process.memoryUsage().heapUsed
-}
 
 it('a body in chunks of one byte takes little more memory than its bytes', async () => {
   const payload = new PassThrough()
