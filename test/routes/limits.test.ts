@@ -1,6 +1,7 @@
 import { request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { ActiveJobQuota } from '../../src/features/evals/active-job-quota.ts'
 import { createGenerationJobKeys } from '../../src/features/evals/records.ts'
 import { loadKeyRing } from '../../src/http/auth/key-ring.ts'
 import { type ExchangeUsage, RateLimiter, type RateLimits, shareUsage } from '../../src/http/rate-limit.ts'
@@ -132,6 +133,21 @@ describe('evals of one key', () => {
     const refused = await world.call('POST', `/eval/${id}/resume`, undefined, { 'x-api-key': 'one' })
     expect(refused.body.code).toBe('invalid_request') // its completions are brought
     expect((await begin(world, 'one')).body.code).toBe('too_many_active')
+  })
+
+  it('a resumed one keeps its place, though another begins before it is active again', async () => {
+    const world = await openWorld()
+    open.push(world)
+    const { redis, keys } = world.platform
+    const quota = new ActiveJobQuota(redis, keys, 1)
+    const { forGenerationJob, activeGenerationJobs } = createGenerationJobKeys(keys)
+    for (const id of ['eval-ended', 'eval-between']) await redis.hset(forGenerationJob(id).job, 'status', 'cancelled')
+    const begin = (id: string, start = async () => {}) => quota.runWithinQuota('one', id, start)
+    await begin('eval-ended', async () => {
+      await begin('eval-between').catch(() => {})
+      await redis.zadd(activeGenerationJobs, '1', 'eval-ended')
+    })
+    await expect(begin('eval-late')).rejects.toMatchObject({ code: 'too_many_active' })
   })
 
   it('a collection that goes on takes a place again, of the key’s and of all', async () => {

@@ -34,7 +34,9 @@ export class ActiveJobQuota {
         const detail = `This API key has reached the limit of ${this.#limit} active evals and collections (MAX_ACTIVE_EVALS). Wait for one to end, or cancel one.`
         throw new ServiceError('too_many_active', detail)
       }
-      return await start()
+      const started = await start()
+      await this.#redis.zadd(key, 'NX', redisNow(), id) // while a job is resumed, others take its place for that of an ended one
+      return started
     } catch (error) {
       // a place that was reserved earlier belongs to an active job
       if (added?.[1] === 1) await this.#redis.zrem(key, id)
