@@ -119,9 +119,9 @@ export function addExportRoutes(app: App, { exports }: DumpsFeature): void {
     async (request, reply) => {
       const { manifest, ...ask } = request.query
       const { run } = request.params
-      const condition = request.headers['if-match']
-      if (manifest) return exports.buildManifest(run, ask, condition)
-      const lines = await exports.openLines(run, ask, condition)
+      const options = { condition: request.headers['if-match'], signal: reply.reader.closed }
+      if (manifest) return exports.buildManifest(run, ask, options)
+      const lines = await exports.openLines(run, ask, options)
       reply.header('link', `<?${new URLSearchParams(buildManifestQuery(ask)).toString()}>; rel="describedby"`)
       return sendJsonLines(lines, reply)
     },

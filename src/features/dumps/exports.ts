@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { formatJsonLine, readLines } from '@reasoning-gym-server/codec/json-lines'
 import { type DumpFile, parseDumpFileName } from '@reasoning-gym-server/contract/dump'
+import { isTemporaryFailure, ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { ExportManifest, ExportParams } from '@reasoning-gym-server/contract/export'
 import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { Message } from '@reasoning-gym-server/contract/rollout'
@@ -33,15 +34,16 @@ export class Exports {
     this.#deps = parts
   }
 
-  /** Throws `unknown_run` and `run_recreated` before the first line. */
-  async openLines(runName: string, params: ExportParams, condition?: RunCondition): Promise<AsyncGenerator<string>> {
-    return this.#streamLines(await this.#deps.runs.require(runName, condition), params)
+  /** Throws `unknown_run` and `run_recreated` before the first line. The lines end with the reason of the signal once it aborts. */
+  async openLines(runName: string, params: ExportParams, options: ExportOptions): Promise<AsyncGenerator<string>> {
+    return this.#streamLines(await this.#deps.runs.require(runName, options.condition), params, options.signal)
   }
 
-  async *#streamLines(run: ResolvedRun, params: ExportParams): AsyncGenerator<string> {
+  async *#streamLines(run: ResolvedRun, params: ExportParams, signal: AbortSignal): AsyncGenerator<string> {
     const { here } = await listRolloutFiles(this.#deps.files, run)
-    const { selections } = await this.#selectRollouts(run, params, here)
-    for await (const { sourceKey, group } of streamSourcedGroups(this.#deps, run, params.source, here)) {
+    const source = { run, kind: params.source, files: here, signal }
+    const { selections } = await selectRollouts(streamSourcedGroups(this.#deps, source), params)
+    for await (const { sourceKey, group } of streamSourcedGroups(this.#deps, source)) {
       for (const [index, rejectedIndex] of selections.get(sourceKey) ?? []) {
         const rollout = group.rollouts[index]
         const rejected = rejectedIndex === undefined ? undefined : group.rollouts[rejectedIndex]
@@ -53,11 +55,12 @@ export class Exports {
   }
 
   /** Throws `unknown_run` and `run_recreated`. */
-  async buildManifest(runName: string, params: ExportParams, condition?: RunCondition): Promise<ExportManifest> {
-    const run = await this.#deps.runs.require(runName, condition)
+  async buildManifest(runName: string, params: ExportParams, options: ExportOptions): Promise<ExportManifest> {
+    const run = await this.#deps.runs.require(runName, options.condition)
     const { here, elsewhere } = await listRolloutFiles(this.#deps.files, run)
     const files = params.source === 'kept' ? { here: [], elsewhere: [] } : { here, elsewhere }
-    const { lines, groups } = await this.#selectRollouts(run, params, files.here)
+    const source = { run, kind: params.source, files: files.here, signal: options.signal }
+    const { lines, groups } = await selectRollouts(streamSourcedGroups(this.#deps, source), params)
     const { system_prompt, system_prompt_role, clarify } = run.settings
     return {
       run: run.name,
@@ -74,19 +77,17 @@ export class Exports {
       files_elsewhere: files.elsewhere.map(({ name, node }) => ({ name, node })),
     }
   }
-
-  #selectRollouts(
-    run: ResolvedRun,
-    params: ExportParams,
-    files: Parameters<typeof streamSourcedGroups>[3],
-  ): Promise<ExportSelection> {
-    return selectRollouts(streamSourcedGroups(this.#deps, run, params.source, files), params)
-  }
 }
 
 const GROUPS_PER_PAGE = 50
 /** Number of groups unpacked concurrently, since a group may have 64 MB of text. */
 const GROUPS_IN_MEMORY = 2
+
+interface ExportOptions {
+  condition?: RunCondition | undefined
+  /** Aborts when the client has left: a pass over all dump files may take minutes. */
+  signal: AbortSignal
+}
 
 interface ExportsDeps {
   files: DumpFiles
@@ -114,35 +115,53 @@ async function listRolloutFiles(
   return { here: files.filter(({ here }) => here), elsewhere: files.filter(({ here }) => !here) }
 }
 
-async function* streamSourcedGroups(
-  deps: ExportsDeps,
-  run: ResolvedRun,
-  source: ExportParams['source'],
-  files: DumpFile[],
-): AsyncGenerator<SourcedGroup> {
-  const seen = new Set<string>()
-  if (source !== 'kept') {
+interface ExportSource {
+  run: ResolvedRun
+  kind: ExportParams['source']
+  files: DumpFile[]
+  signal: AbortSignal
+}
+
+async function* streamSourcedGroups(deps: ExportsDeps, source: ExportSource): AsyncGenerator<SourcedGroup> {
+  const { run, kind, files, signal } = source
+  const seen = new Map<string, Set<string>>()
+  if (kind !== 'kept') {
     for (const { name } of files) {
-      for await (const group of streamGroupsFromFile(deps, name)) {
-        if (source === 'all') seen.add(group.group_id)
-        yield { sourceKey: `${name} ${group.group_id}`, group }
+      for await (const { line, group } of streamGroupsFromFile(deps, name)) {
+        signal.throwIfAborted()
+        const { group_id: id } = group
+        if (kind === 'all') seen.set(id, (seen.get(id) ?? new Set()).add(hashContent(group)))
+        yield { sourceKey: `${name} ${line}`, group }
       }
     }
   }
-  if (source === 'dumps') return
-  for await (const group of streamRetainedGroups(deps, run, seen)) yield { sourceKey: `kept ${group.group_id}`, group }
+  if (kind === 'dumps') return
+  for await (const group of streamRetainedGroups(deps, run)) {
+    signal.throwIfAborted()
+    const { group_id: id } = group
+    if (!seen.get(id)?.has(hashContent(group))) yield { sourceKey: `kept ${id}`, group }
+  }
+}
+
+/** Tells a group from another one of its ID: a rewind frees the IDs of groups whose lines stay in dump files. */
+function hashContent(group: DumpedGroup): string {
+  const contents = group.rollouts.map(({ conversation }) => conversation.at(-1)?.content)
+  return shortHash(JSON.stringify([buildSharedColumns(group).item_id, contents]))
 }
 
 /** Leaves out a line that something has damaged. Its group comes from Redis if it is still there. */
-async function* streamGroupsFromFile({ folder, log }: ExportsDeps, name: string): AsyncGenerator<DumpedGroup> {
+async function* streamGroupsFromFile(
+  { folder, log }: ExportsDeps,
+  name: string,
+): AsyncGenerator<{ line: number; group: DumpedGroup }> {
   const file = await folder.getFile(name)
   if (!file) return // deleted in the meantime
-  let number = 0
-  for await (const line of readLines(createReadStream(file.path))) {
-    number += 1
-    const group = parseDumpLine(line)
-    if (group) yield group
-    else log.warn({ file: file.path, line: number }, 'An export left out a damaged line of a dump file')
+  let line = 0
+  for await (const text of readLines(createReadStream(file.path))) {
+    line += 1
+    const group = parseDumpLine(text)
+    if (group) yield { line, group }
+    else log.warn({ file: file.path, line }, 'An export left out a damaged line of a dump file')
   }
 }
 
@@ -155,25 +174,19 @@ function parseDumpLine(line: string): DumpedGroup | undefined {
   }
 }
 
-async function* streamRetainedGroups(
-  { groups, items }: ExportsDeps,
-  run: ResolvedRun,
-  seen: Set<string>,
-): AsyncGenerator<DumpedGroup> {
+async function* streamRetainedGroups({ groups, items }: ExportsDeps, run: ResolvedRun): AsyncGenerator<DumpedGroup> {
   const { name, epoch, settings } = run
   for (let before = Number.POSITIVE_INFINITY; ; ) {
     const listed = await groups.listRetained(name, epoch, before, GROUPS_PER_PAGE)
-    const unseen = listed.filter(({ group }) => !seen.has(group))
     const dumped = pMapIterable(
-      unseen,
+      listed,
       async ({ group }): Promise<DumpedGroup | undefined> => {
         const ref = { run: name, epoch, group }
         const [stored, texts] = await Promise.all([groups.get(ref), groups.getTexts(ref)])
         if (stored?.status !== 'scored' || !stored.metadata || !stored.result || !texts) return undefined
         const { metadata, result } = stored
-        // this engine cannot make the group's prompt again
-        if (metadata.recipe.engine !== ENGINE_VERSION) return undefined
-        const recipe = await items.resolveItemId(metadata.item_id)
+        const recipe = await items.resolveItemId(metadata.item_id).catch(ignoreUnknownItem)
+        if (!recipe) return undefined
         const prompt = await items.buildMessages(recipe, settings)
         return buildDumpedGroup(
           { ref, metadata: { ...metadata, recipe }, texts, result },
@@ -188,6 +201,11 @@ async function* streamRetainedGroups(
     if (!last || listed.length < GROUPS_PER_PAGE) return
     before = last.position
   }
+}
+
+/** Of another version of the library, or of a custom task that is gone or has other code: its prompt cannot be made again. */
+function ignoreUnknownItem(error: unknown): undefined {
+  if (!(error instanceof ServiceError) || isTemporaryFailure(error)) throw error
 }
 
 /** Indexes of rollouts in their group: a single one for a chat line, or chosen and rejected ones for a pair. */

@@ -66,10 +66,12 @@ it('is in the categories that a run may name, and in data sets', async () => {
   expect(JSON.stringify(row)).toContain('Which number stands for the question mark?')
 })
 
-it('is in dumps with its code', async () => {
+it('is in exports, and in dumps with its code', async () => {
   await world.call('PUT', '/runs/dumped', { tasks: [TASK], dump_rollouts: true, group_size: 4 })
   const { items } = (await world.call('POST', '/items', { run: 'dumped', count: 1 })).body
   await postGroup('dumped', items[0].id, 2)
+  const kept = await world.app.inject({ url: '/runs/dumped/export?source=kept&min_reward=0' })
+  expect(JSON.parse(kept.body.split('\n')[0] ?? '')).toMatchObject({ task: TASK, run: 'dumped' })
   await world.call('DELETE', '/runs/dumped') // writes what is waiting
   const { body } = await until(
     () => world.call('GET', '/dumps?run=dumped'),

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { ExportManifest } from '@reasoning-gym-server/contract/export'
+import { ExportManifest, ExportParams } from '@reasoning-gym-server/contract/export'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openWorld, type World } from '../../world.ts'
 import { aboutItem, ids, postGroups, right, written, wrong } from './dumping.ts'
@@ -120,6 +120,34 @@ it('a damaged line of a file is left out, and its group comes from Redis while i
   const count = async (source: string) =>
     (await lines('damaged', `dedupe=false&max_per_item=100&source=${source}`)).length
   expect([await count('dumps'), await count('all')]).toEqual([98, 100])
+})
+
+it('groups of one ID are each exported as they are: a rewind frees the IDs, and dump files keep the old lines', async () => {
+  await world.call('PUT', '/runs/rewound', { dump_rollouts: true })
+  await world.call('POST', '/runs/rewound/steps', { step: 0 })
+  await postGroups(world, 'rewound', item.id, ids(100), [right, wrong])
+  const [file] = await written(world, 'rewound', 1)
+  await world.call('POST', '/runs/rewound/rewind', { step: 0 })
+  await postGroups(world, 'rewound', item.id, ['g0'], [wrong, numbered(1)])
+  const query = 'dedupe=false&max_per_item=1000&min_reward=0.5'
+  const rewardsOf = async (source: string) =>
+    (await lines('rewound', `${query}&source=${source}`)).map(({ reward }) => reward)
+  expect(await rewardsOf('all')).toEqual(Array(101).fill(1))
+  const path = join(world.features.dumps.dumps.folder.path, file?.name ?? '')
+  const text = readFileSync(path, 'utf8')
+  const first = JSON.parse(text.slice(0, text.indexOf('\n')))
+  writeFileSync(path, `${text}${JSON.stringify({ ...first, rollouts: first.rollouts.toReversed() })}\n`)
+  expect(await rewardsOf('dumps')).toEqual(Array(101).fill(1))
+})
+
+it('an export ends when its client has left', async () => {
+  const { exports } = world.features.dumps
+  const left = new AbortController()
+  const params = ExportParams.parse({})
+  const open = await exports.openLines('sft', params, { signal: left.signal })
+  left.abort(new Error('left'))
+  await expect(open.next()).rejects.toThrow('left')
+  await expect(exports.buildManifest('sft', params, { signal: left.signal })).rejects.toThrow('left')
 })
 
 it('no line has a null, a number that is an integer, or half a surrogate pair', async () => {
