@@ -29,7 +29,7 @@ const SampleInput = z
       ])
       .optional()
       .describe(
-        'Place of this completion among the turns of `rollout_id`, from 0, if they come one at a time. The server keeps the turns before it. `next`: after the turns that it has, unless the last of them is equal. A wrong turn with another try has `retry_prompt` in its verdict; the rollout joins a group with its last turn.',
+        'Place of this completion among the turns of `rollout_id`, from 0, if they come one at a time. The server keeps the turns before it. `next`: after the turns that it has, unless the last of them is equal. A wrong turn with another try has `retry_prompt` in its verdict; send one without a score again. The rollout joins a group with its last turn.',
       ),
     length_tokens: Count.optional().describe('Length of the completion in tokens, for length penalties.'),
     finish_reason: FinishReason.nullish().describe(

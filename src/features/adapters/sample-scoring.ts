@@ -99,7 +99,11 @@ export class SampleScoring {
       const sent = await this.#retry(deadline, () => turns.complete(current, samples))
       const verdicts = await this.#gradeAll({ ...call, samples: sent }, current, deadline)
       const results = await this.#retry(deadline, () => turns.keep(current, sent, verdicts))
-      const graded = sent.map((sample, position) => toGradedSample(sample, results[position]))
+      const graded = sent.map((sample, k) =>
+        unscored === 'null' && hasUnscoredTry(sample, results[k], current)
+          ? undefined
+          : toGradedSample(sample, results[k]),
+      )
       if (!assembly) return results
       const isRecorded = await this.#retry(deadline, () => assembly.record(current, graded))
       if (isRecorded && unscored !== 'mean') return results
@@ -231,6 +235,17 @@ function toSampleFault(error: unknown, needsNumbers: boolean): ServiceError {
   const isOutage = isTemporaryFailure(error) && (needsNumbers || !FAILURES_OF_ONE_ITEM.includes(error.code))
   if (!(error instanceof ServiceError) || isOutage || error.code === 'internal') throw error
   return error
+}
+
+/** Whether a turn before the last one has no score: its client, which gets no number for it, sends it again. */
+function hasUnscoredTry(
+  { turn, submission }: Sample,
+  result: SampleResult | undefined,
+  { settings }: ResolvedRun,
+): boolean {
+  if (turn === undefined || result?.verdict.status !== 'unscored') return false
+  const turns = submission.kind === 'turns' ? submission.turns.length : 1 + (turn === 'next' ? 0 : turn)
+  return turns < settings.tries
 }
 
 /** Undefined for a sample that joins no group: a turn before the last one, and items of suites, which measure the run. */

@@ -64,9 +64,9 @@ it('the settings of the run apply to its samples', async () => {
 describe('turns that come one at a time', () => {
   const url = '/runs/turns/samples'
   let item_id: string // its answer is 1
-  const send = async (completion: string, rollout_id: string, turn: number | 'next', item = item_id) => {
+  const send = async (completion: string, rollout_id: string, turn: number | 'next', more: object = {}) => {
     const { status, body } = await world.call('POST', url, {
-      samples: [{ item_id: item, rollout_id, turn, completion: tagged(completion) }],
+      samples: [{ item_id, rollout_id, turn, completion: tagged(completion), ...more }],
     })
     return status === 200 ? body.verdicts[0] : body
   }
@@ -109,8 +109,20 @@ describe('turns that come one at a time', () => {
   it('those of another item with the same rollout ID are not before it', async () => {
     await send('29', 'e', 'next')
     const other = await makeItem('gcd', 8)
-    expect((await send('none', 'e', 'next', other)).turns).toEqual([expect.objectContaining({ answer: 'none' })])
+    expect((await send('none', 'e', 'next', { item_id: other })).turns).toEqual([
+      expect.objectContaining({ answer: 'none' }),
+    ])
     expect((await send('1', 'e', 'next')).turns).toHaveLength(2)
+  })
+
+  it('one without a score is sent again, and the rollout counts as the turns that have one', async () => {
+    const before = await countRollouts()
+    await send('29', 'f', 0)
+    expect(await send('30', 'f', 1, { finish_reason: 'error' })).toMatchObject({ status: 'unscored', reward: null })
+    expect(await send('1', 'f', 1)).toMatchObject({ reward: 0.5, turns: [{ answer: '29' }, { answer: '1' }] })
+    expect(await until(countRollouts, (count) => count > before)).toBe(before + 1)
+    const [group] = (await world.call('GET', '/runs/turns/groups?limit=1')).body.groups
+    expect(group.verdicts).toMatchObject([{ status: 'scored', reward: 0.5 }])
   })
 
   it('those before it must be there', async () => {

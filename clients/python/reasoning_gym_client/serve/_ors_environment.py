@@ -66,6 +66,8 @@ class ReasoningGymEnvironment(Environment):
     async def _submit(self, sample: Dict[str, str]) -> ToolOutput:
         # Trainers take the last reward of a session: null would leave them the 0 of the try before.
         verdict = await self.rollout.submit(sample, unscored="null" if self.rollout.turn == 0 else "mean")
+        if verdict["status"] != "scored" and self.rollout.turn == 0:
+            verdict = await self.rollout.submit(sample, is_last=True)
         metadata = self._describe(verdict)
         prompt = verdict.get("retry_prompt")
         if prompt is not None:

@@ -114,10 +114,13 @@ class ServedRollout:
         """The instructions and the question, for clients without a system prompt."""
         return "\n\n".join(message["content"] for message in self.item["messages"])
 
-    async def submit(self, answer: Mapping[str, Any], unscored: str = "null") -> Verdict:
-        """Scores one turn. `retry_prompt` in the verdict: the turn is wrong, and the rollout has another try."""
+    async def submit(self, answer: Mapping[str, Any], unscored: str = "null", *, is_last: bool = False) -> Verdict:
+        """Scores one turn. `retry_prompt` in the verdict: the turn is wrong, and the rollout has another try.
+
+        A turn that could not be scored can be sent again. `is_last` ends the rollout with it.
+        """
         source = self.source
-        sample = {"item_id": self.item["id"], "rollout_id": self.id, "turn": self.turn, **answer}
+        sample = {"item_id": self.item["id"], "rollout_id": self.id, **({} if is_last else {"turn": self.turn}), **answer}
         scores = await source.client.samples([sample], run=source.run, adapter=source.framework, unscored=unscored)
         verdict = scores["verdicts"][0]
         if verdict["status"] == "scored":
