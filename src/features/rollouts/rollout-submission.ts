@@ -62,10 +62,10 @@ interface SubmitOptions {
   /** Caller whose runs are named if there is no run of that name. */
   caller?: Caller | undefined
   /**
-   * Epoch in which the server gathered the groups. If the run is in another one, because it was restored, they are rejected
-   * (`run_changed`). Their turns were answered under the settings of then, so they are not counted again.
+   * The run in which the server gathered the groups. If it was restored or rewound since, they are rejected (`run_changed`). Their
+   * turns were answered under the settings of then, so they are not counted again.
    */
-  epoch?: number | undefined
+  gatheredIn?: ResolvedRun | undefined
 }
 
 /** Limit of retries after the run's settings change while a group is accepted. */
@@ -98,21 +98,21 @@ export class RolloutSubmission {
   async submit(
     runName: string,
     inputs: SubmittedGroup[],
-    { request, condition, caller, epoch }: SubmitOptions = {},
+    { request, condition, caller, gatheredIn }: SubmitOptions = {},
   ): Promise<AcceptedGroup[]> {
     const { items, runs, capacity, grader, enqueue, tracing, onEnqueueError } = this.#deps
     const groups: PostedGroup[] = []
     for (const input of inputs) {
       groups.push({ input, item: { id: input.item_id, recipe: await items.resolveItemId(input.item_id) } })
     }
-    const turns = epoch === undefined ? countTurns(inputs) : 1
+    const turns = gatheredIn === undefined ? countTurns(inputs) : 1
     // no script compares the revision before a rejection for too many turns
     const run = await runs.requireOrCreateDefault(runName, condition, { fresh: turns > 1, caller })
     assertTurns(turns, run.settings.tries)
     const serverFull = await capacity.isFull()
     const submissions: Promise<PromiseSettledResult<AcceptedGroup>>[] = []
     for (const group of groups) {
-      submissions.push(settle(this.#submitOne(run, group, { serverFull, condition, epoch })))
+      submissions.push(settle(this.#submitOne(run, group, { serverFull, condition, gatheredIn })))
       if (submissions.length % PACK_CHUNK_SIZE === 0) await nextTurn()
     }
     const outcomes = await Promise.all(submissions)
@@ -189,7 +189,7 @@ export class RolloutSubmission {
   async #submitOne(
     cachedRun: ResolvedRun,
     group: PostedGroup,
-    { serverFull, condition, epoch }: Pick<SubmitOptions, 'condition' | 'epoch'> & { serverFull: boolean },
+    { serverFull, condition, gatheredIn }: Pick<SubmitOptions, 'condition' | 'gatheredIn'> & { serverFull: boolean },
   ): Promise<AcceptedGroup> {
     const { runs, capacity } = this.#deps
     const { name } = cachedRun
@@ -197,7 +197,7 @@ export class RolloutSubmission {
     const postedAt = redisNow()
     let run = cachedRun
     for (let k = 0; k < ACCEPT_RETRY_LIMIT; k++) {
-      if (epoch !== undefined && run.epoch !== epoch) throw runRestoredError(name)
+      if (gatheredIn && !haveSameHistory(run, gatheredIn)) throw runRestoredError(name)
       const { ref, packed, acceptance } = await this.#tryAccept(run, group, serverFull)
       const { textBytes } = packed
       const bytes = packed.texts.byteLength + packed.arrays.byteLength
@@ -244,6 +244,10 @@ export class RolloutSubmission {
       )
     return { ...buildGroupIdentity(ref, item), ...result, ...(rewards && { rewards }), status, destination }
   }
+}
+
+function haveSameHistory(a: ResolvedRun, b: ResolvedRun): boolean {
+  return a.epoch === b.epoch && (a.counters.rewinds ?? 0) === (b.counters.rewinds ?? 0)
 }
 
 /** The most turns that a rollout has. */

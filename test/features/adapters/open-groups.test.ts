@@ -312,6 +312,24 @@ describe('a closed group', () => {
     await groupsBecome('taken', [['other']])
   })
 
+  it('that a rewind voids while it is submitted does not come back', async () => {
+    await begin('voided', { group_size: 1 })
+    await node.call('POST', '/runs/voided/steps', { step: 0 })
+    const { submission } = node.features.rollouts
+    const submit = submission.submit.bind(submission)
+    const rewound = Promise.withResolvers<unknown>()
+    vi.spyOn(submission, 'submit').mockImplementationOnce(async (...what) => {
+      await node.call('POST', '/runs/voided/rewind', { step: 0 })
+      const submitted = submit(...what)
+      submitted.then(rewound.resolve, rewound.resolve)
+      return submitted
+    })
+    await send('voided', 'lost')
+    expect(await rewound.promise).toMatchObject({ code: 'run_changed' })
+    await sweep()
+    expect(await listGroups('voided')).toEqual([])
+  })
+
   it('of an item that nobody can score any more is discarded', async () => {
     const run = await begin('upgraded', { group_size: 1 })
     const repository = new OpenGroupRepository(node.platform.redis, node.platform.keys)

@@ -117,10 +117,10 @@ export class ClosedGroupSubmission {
     { itemId, rollouts, known }: ClosedGroup,
     buffer: boolean,
   ): Promise<boolean> {
-    const { name, incarnation, epoch } = run
+    const { name, incarnation } = run
     try {
       const group = { item_id: itemId, group_id: id, rollouts, known, buffer }
-      await this.#deps.submission.submit(name, [group], { condition: [incarnation], epoch })
+      await this.#deps.submission.submit(name, [group], { condition: [incarnation], gatheredIn: run })
       return true
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
