@@ -2,6 +2,7 @@
  * Rollouts whose turns a trainer sends one at a time. Redis keeps the wrong turns by rollout ID and item, so that a restart of the
  * server or of the trainer's environment forgets none, and a turn that is sent again counts once.
  */
+import { decodeBlob, encodeBlob } from '@reasoning-gym-server/codec/compressed-blob'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { isCorrect } from '@reasoning-gym-server/contract/verdict'
@@ -12,8 +13,8 @@ import type { RedisKeys } from '../../platform/redis/keys.ts'
 import type { ResolvedRun } from '../runs/types.ts'
 import type { Sample, SampleResult } from './samples.ts'
 
-/** Longer than a model thinks about its next turn. */
-const TTL_S = 86_400
+/** Longer than a model thinks about its next turn, and then for the retry of the last one. */
+const [OPEN_TTL_S, ENDED_TTL_S] = [7200, 600]
 const Turns = z.array(z.string())
 
 export class RolloutTurns {
@@ -30,8 +31,8 @@ export class RolloutTurns {
     return Promise.all(
       samples.map(async (sample) => {
         if (!isTurn(sample) || run.settings.tries === 1 || sample.submission.kind === 'nothing') return sample
-        const stored = await this.#redis.get(this.#key(run, sample))
-        const before = stored === null ? [] : Turns.parse(JSON.parse(stored))
+        const stored = await this.#redis.getBuffer(this.#key(run, sample))
+        const before = stored === null ? [] : Turns.parse(JSON.parse(decodeBlob(stored).toString()))
         const text = toTurnText(sample.submission, run.settings.extraction)
         return { ...sample, submission: { kind: 'turns' as const, turns: append(before, text, sample.turn) } }
       }),
@@ -45,15 +46,20 @@ export class RolloutTurns {
         const sample = samples[k]
         const turns =
           sample && isTurn(sample) && sample.submission.kind === 'turns' ? sample.submission.turns : undefined
-        const retryPrompt = turns && getRetryPrompt(result, turns.length, run.settings)
-        if (!sample || !turns || retryPrompt === undefined) return result
-        await this.#redis.set(this.#key(run, sample), JSON.stringify(turns), 'EX', TTL_S)
+        if (!sample || !turns) return result
+        const retryPrompt = getRetryPrompt(result, turns.length, run.settings)
+        if (retryPrompt === undefined) {
+          if (turns.length > 1 && result.verdict.status === 'scored')
+            await this.#redis.expire(this.#key(run, sample), ENDED_TTL_S)
+          return result
+        }
+        await this.#redis.setex(this.#key(run, sample), OPEN_TTL_S, encodeBlob(Buffer.from(JSON.stringify(turns))))
         return { ...result, retryPrompt }
       }),
     )
   }
 
-  /** JSON: texts of the wrong turns of a rollout. With its item, because trainers that restart may use an ID for another item. */
+  /** Blob of JSON: texts of the wrong turns of a rollout. With its item, because trainers that restart may use an ID for another item. */
   #key({ name, incarnation }: ResolvedRun, { rolloutKey = '', itemId = '' }: Sample): string {
     return `${this.#keys.slot(`turns:${name}:${incarnation}:${rolloutKey}:${itemId}`)}:turns`
   }

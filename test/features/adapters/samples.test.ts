@@ -125,6 +125,18 @@ describe('turns that come one at a time', () => {
     expect(group.verdicts).toMatchObject([{ status: 'scored', reward: 0.5 }])
   })
 
+  it('are kept for two hours, and for ten minutes after the last one', async () => {
+    const { redis, keys } = world.platform
+    const timesLeft = async () => {
+      const names = await redis.keys(`${keys.slot('turns:turns:*:g:*')}:turns`)
+      return Promise.all(names.map((name) => redis.ttl(name)))
+    }
+    await send('29', 'g', 0)
+    expect(await timesLeft()).toEqual([expect.toSatisfy((left: number) => left > 7000 && left <= 7200)])
+    await send('1', 'g', 1)
+    expect(await timesLeft()).toEqual([expect.toSatisfy((left: number) => left <= 600)])
+  })
+
   it('those before it must be there', async () => {
     expect(await send('29', 'd', 2)).toMatchObject({
       code: 'invalid_request',
