@@ -99,6 +99,11 @@ it('comments have one mark', () => {
   expect([...SOURCES, ...TESTS].filter(({ text }) => DOUBLED.test(text)).map(({ path }) => path)).toEqual([])
 })
 
+it('scripts add no negated number, which Redis rejects as -0', () => {
+  const scripts = read('src/**/*.lua').filter(({ text }) => /HINCRBY'.*, ?-[a-z(]/.test(text))
+  expect(scripts.map(({ path }) => path)).toEqual([])
+})
+
 it('no file knows the machine of its author', () => {
   const MACHINE = /(?<![\w.])\/(?:home|Users|root|work)\/\w/
   const found = [...SOURCES, ...TESTS, ...PAGES].filter(({ text }) => MACHINE.test(text))

@@ -1,5 +1,7 @@
 import { Batch, type BatchGroup, BatchRequest } from '@reasoning-gym-server/contract/batch'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createBatchKeys } from '../../src/features/batches/repository.ts'
+import { backlogRecord } from '../../src/features/runs/records.ts'
 import { openWorld, until, type World } from '../world.ts'
 
 let world: World
@@ -246,6 +248,20 @@ it('an acknowledged step is over, and its groups can still be looked at', async 
   expect(await destination('acked', 'g0')).toBe('buffered')
   await post('acked', pairs(1), 1)
   expect((await ack('acked', 7)).body.code).toBe('unknown_batch')
+})
+
+it('steps stay over when a batch is acknowledged long after 10,000 later ones', async () => {
+  await put('long-open', { batch_size: 2 })
+  await post('long-open', pairs(1))
+  expect((await take('long-open', { step: 0 })).status).toBe(200)
+  const { redis, keys } = world.platform
+  const [{ epoch }, batchKeys] = [await world.features.runs.runs.require('long-open'), createBatchKeys(keys)]
+  const { acknowledgedSteps, backlog } = batchKeys.forRun('long-open', epoch)
+  const later = Array.from({ length: 10_000 }, (_, k) => String(k + 3))
+  await redis.zadd(acknowledgedSteps, ...later.flatMap((step) => [step, step]))
+  await redis.hset(backlog, backlogRecord.constants.acknowledged_below, 3)
+  expect((await ack('long-open', 0)).status).toBe(200)
+  expect((await take('long-open', { step: 2, final: true })).body.code).toBe('batch_acknowledged')
 })
 
 it('a buffer that is full before there is a batch says what to do', async () => {

@@ -71,7 +71,7 @@ export function createRescoreProcessor(deps: ProcessRescoreDeps) {
     for (let next = first; done < total; ) {
       signal.throwIfAborted()
       const isCurrent = await repository.store(run, { ...rescore, status: 'running', progress: { total, done } })
-      if (!isCurrent) return // the run was deleted or restored
+      if (!isCurrent) return // the run was deleted or restored, or there were too many newer rescores
       const listed = await groups.listRetainedFrom(run.name, run.epoch, next, GROUPS_PER_PAGE)
       if (listed.length === 0) break // older ones were deleted in the meantime
       const chosen = listed.filter(({ group }) => isInSample(group, rescore.sample))

@@ -24,10 +24,10 @@ export class RescoreRepository {
     this.#keys = keys
   }
 
-  /** Returns false if the run was deleted or restored since `epoch`. Forgets the oldest rescore if there are too many. */
+  /** Returns false if the run was deleted or restored since `epoch`, or the rescore forgotten: of too many, the oldest is. */
   async store(run: EpochOfRun, rescore: Rescore): Promise<boolean> {
     const keys = { ...createRunKeys(this.#keys).forRun(run.name, run.epoch), ...this.#listKeys(run) }
-    const args = [run.epoch, rescore.id, JSON.stringify(rescore), MAX_RESCORES]
+    const args = [run.epoch, rescore.id, JSON.stringify(rescore), MAX_RESCORES, rescore.status === 'queued' ? 1 : 0]
     return (await storeRescore(this.#redis, keys, args)) === 1
   }
 

@@ -10,6 +10,8 @@ import type { GroupRepository, StoredGroup } from './repository.ts'
 
 /** Groups whose scores are remembered, because the dashboard lists the same ones every few seconds. */
 const MAX_REMEMBERED = 2000
+/** Scores that could not be had may come after an outage. */
+const RETRY_AFTER_MS = 30_000
 
 type Scores = (number | null)[]
 
@@ -39,9 +41,12 @@ export class HardenedScores {
     if (settings.scoring !== 'upstream' || !verdicts.some(({ score }) => score !== null && isCorrect(score)))
       return undefined
     const key = `${incarnation}/${revision}/${group.ref.epoch}/${group.ref.group}`
-    const known = this.#known.get(key) ?? { scores: await this.#grade(settings, group).catch(() => undefined) }
-    this.#known.set(key, known)
-    return known.scores
+    const known = this.#known.get(key)
+    if (known) return known.scores
+    const scores = await this.#grade(settings, group).catch(() => undefined)
+    const isWhole = scores?.includes(null) === false
+    this.#known.set(key, { scores }, isWhole ? {} : { ttl: RETRY_AFTER_MS })
+    return scores
   }
 
   async #grade(settings: ResolvedRun['settings'], { ref, stored }: KeptGroup): Promise<Scores | undefined> {

@@ -1,6 +1,7 @@
 import type { Rescore } from '@reasoning-gym-server/contract/rescore'
 import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { RescoreRepository } from '../../../src/features/rescores/repository.ts'
 import { keysOf, openWorld, until, type World } from '../../world.ts'
 
 const TASKS = ['game_of_life_halting', 'leg_counting', 'spell_backward', 'largest_island']
@@ -56,6 +57,19 @@ async function rescore(run: string, input: object): Promise<Rescore> {
     (found) => ['done', 'failed'].includes(found.status),
   )
 }
+
+it('one that was forgotten for newer ones does not come back while it runs', async () => {
+  const run = await world.features.runs.runs.require('clean')
+  const repository = new RescoreRepository(world.platform.redis, world.platform.keys)
+  const made = (id: string): Rescore => ({
+    ...{ id, run: run.name, status: 'queued', created_at: new Date().toISOString(), settings: {}, tasks: null },
+    ...{ sample: null, progress: { total: 0, done: 0 }, detail: null, result: null },
+  })
+  const names = Array.from({ length: 21 }, (_, k) => `rescore-${k}`)
+  for (const name of names) expect(await repository.store(run, made(name))).toBe(true)
+  expect(await repository.store(run, { ...made('rescore-0'), status: 'running' })).toBe(false)
+  expect((await repository.list(run)).map(({ id }) => id)).toEqual(names.slice(1).toReversed())
+})
 
 it('equal rules give equal results', async () => {
   const { result, progress } = await rescore('original', {})

@@ -50,6 +50,7 @@ end
 redis.call('ZADD', K.acknowledgedSteps, params.step, params.step)
 if redis.call('ZCARD', K.acknowledgedSteps) > params.max_acknowledged_steps then
   local lowest = redis.call('ZPOPMIN', K.acknowledgedSteps)[1]
-  redis.call('HSET', K.backlog, BACKLOG.acknowledged_below, tonumber(lowest) + 1)
+  local below = tonumber(redis.call('HGET', K.backlog, BACKLOG.acknowledged_below) or 0)
+  redis.call('HSET', K.backlog, BACKLOG.acknowledged_below, math.max(below, tonumber(lowest) + 1)) -- a late step is lower
 end
 return 'acknowledged'

@@ -160,7 +160,7 @@ end
 for _, summary in ipairs(stale) do
   remove_from_buffer(summary.id)
   redis.call('HINCRBY', K.backlog, BACKLOG.buffered_rollouts, -#summary.rollouts)
-  redis.call('HINCRBY', K.backlog, BACKLOG.buffered_scored_rollouts, -summary.scored)
+  redis.call('HINCRBY', K.backlog, BACKLOG.buffered_scored_rollouts, 0 - summary.scored)
   redis.call('HSET', params.group_key_prefix .. summary.id, GROUP.destination, 'stale')
   retire_group(retire_keys, params, summary.id)
 end

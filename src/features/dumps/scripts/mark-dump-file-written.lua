@@ -7,7 +7,7 @@ if redis.call('HDEL', K.unwrittenFiles, ARGV[1]) == 0 then
 end
 local file = cjson.decode(ARGV[2])
 redis.call('HSET', K.writtenFiles, file[WRITTEN.name], ARGV[2])
-redis.call('HINCRBY', K.state, DUMPS.bytes, -file[WRITTEN.bytes])
+redis.call('HINCRBY', K.state, DUMPS.bytes, 0 - file[WRITTEN.bytes])
 redis.call('HINCRBY', K.state, DUMPS.written_groups .. file[WRITTEN.kind], file[WRITTEN.groups])
 redis.call('DEL', K.fileRecords)
 return 1

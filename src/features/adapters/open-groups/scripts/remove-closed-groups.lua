@@ -9,5 +9,5 @@ for k = 2, #ARGV do
   redis.call('ZREM', K.closedGroups, ARGV[k])
 end
 if freed > 0 then
-  redis.call('HINCRBY', K.openGroupTotals, TOTALS.bytes, -freed)
+  redis.call('HINCRBY', K.openGroupTotals, TOTALS.bytes, 0 - freed)
 end

@@ -177,8 +177,8 @@ local function decide_on(item, id, decide)
   else
     local bytes = redis.call('HSTRLEN', group, OPEN.texts_prefix .. id)
     redis.call('HDEL', group, OPEN.texts_prefix .. id, OPEN.reward_prefix .. id)
-    redis.call('HINCRBY', group, OPEN.bytes, -bytes)
-    redis.call('HINCRBY', K.openGroupTotals, TOTALS.bytes, -bytes)
+    redis.call('HINCRBY', group, OPEN.bytes, 0 - bytes) -- not -0, if the text is missing
+    redis.call('HINCRBY', K.openGroupTotals, TOTALS.bytes, 0 - bytes)
   end
   redis.call('HSET', group, unpack(changes))
   touched[item] = true

@@ -17,6 +17,6 @@ local function delete_output(job, outputs, sample)
   local bytes = redis.call('HSTRLEN', outputs, sample)
   if bytes > 0 then
     redis.call('HDEL', outputs, sample)
-    redis.call('HINCRBY', job, JOB.output_bytes, -bytes)
+    redis.call('HINCRBY', job, JOB.output_bytes, 0 - bytes)
   end
 end

@@ -55,7 +55,7 @@ local function retire_group(keys, limits, id)
       if redis.call('HEXISTS', limits.group_key_prefix .. old_id, GROUP.awaiting_delivery) == 0 then
         delete_payload(limits, old_id)
       end
-      total = redis.call('HINCRBY', keys.backlog, BACKLOG.retained_bytes, -tonumber(bytes))
+      total = redis.call('HINCRBY', keys.backlog, BACKLOG.retained_bytes, 0 - tonumber(bytes))
     else
       set_aside(keys.retained_texts, '')
     end
