@@ -88,7 +88,8 @@ function warnOfFormatLoss(task: string, outcomes: readonly GroupOutcome[]): RunW
   if (before === undefined || after === undefined) return undefined
   const answers = END_GROUPS * mean(outcomes.map(({ scored }) => scored))
   const error = Math.sqrt((before * (1 - before) + after * (1 - after)) / answers)
-  if (before - after < Math.max(MIN_FORMAT_LOSS_ERRORS * error, MIN_FORMAT_LOSS_SHARE * before)) return undefined
+  const loss = before - after
+  if (loss <= 0 || loss < Math.max(MIN_FORMAT_LOSS_ERRORS * error, MIN_FORMAT_LOSS_SHARE * before)) return undefined
   return {
     kind: 'format_loss',
     task,
@@ -108,7 +109,7 @@ function warnOfGrowth(task: string, outcomes: readonly GroupOutcome[]): RunWarni
     return alike.length === 0 ? [] : { before: mean(alike.map((group) => group.length)), after: length }
   })
   const [before, after] = [mean(pairs.map((pair) => pair.before)), mean(pairs.map((pair) => pair.after))]
-  if (pairs.length < MIN_LIKE_GROUPS || after < MIN_GROWTH * before) return undefined
+  if (pairs.length < MIN_LIKE_GROUPS || before === 0 || after < MIN_GROWTH * before) return undefined
   return {
     kind: 'length_growth',
     task,

@@ -74,6 +74,7 @@ it.each<[string, Policy]>([
   ['at the frontier of a task that guessing hardly pays', { floor: 0.12, score: 0.3, spread: 0.25 }],
   ['half without the format, at first and later', { floor: 0, score: 0.8, formatAt: () => 0.5 }],
   ['half without the format', { floor: 0.4, score: 0.65, spread: 0.2, formatAt: () => 0.5 }],
+  ['never in the format, and of no length', { floor: 0.4, score: 0.5, formatAt: () => 0, lengthAt: () => 0 }],
   ['nearly always right', { floor: 0.5, score: 0.9, spread: 0.1, lengthAt: (group) => 200 + 3 * group }],
 ])('an honest policy gets no warning in 150 groups: %s', (_, policy) => {
   const runs = Array.from({ length: 50 }, (_unused, seed) => findWarnings(policy, 150, 100 + seed))
