@@ -30,7 +30,7 @@ from ._async_positions import AsyncPositions
 from ._async_wire import _AsyncWire
 from ._codec import _chunks, _given, _once_key, _path, _with_arrays
 from ._env import environment_url
-from ._errors import NotReady, Problem, ReasoningGymError
+from ._errors import NotReady, Problem, ReasoningGymError, RunLost
 from ._frames import mean_and_error, to_dataset, to_frame
 from ._models import Batch, Collection, Eval, Group, Item, Message, PostedGroup, Rollout, Scores, Verdict
 from ._progress import Progress
@@ -779,11 +779,11 @@ class AsyncRun:
         return (await self._wire.call("POST", _path("runs", self.name, "curriculum-reset"), headers=self._meant())).json()
 
     async def delete(self) -> None:
-        """Deletes the run and everything that the server holds for it. Does nothing if the run does not exist."""
+        """Deletes the run and everything that the server holds for it. Does nothing if it does not exist or a new run has its name."""
         try:
-            await self._wire.call("DELETE", _path("runs", self.name))
+            await self._wire.call("DELETE", _path("runs", self.name), headers=self._meant())
         except Problem as problem:
-            if problem.code != "unknown_run":
+            if problem.code != "unknown_run" and not isinstance(problem, RunLost):
                 raise
         self.incarnation = None
 

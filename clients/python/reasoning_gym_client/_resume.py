@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import uuid
 import warnings
@@ -25,23 +26,38 @@ def _resume_id() -> Optional[str]:
     """The ID of this resume that all ranks know, or None if the launcher gives none."""
     if os.environ.get("WORLD_SIZE", "1") == "1":
         return uuid.uuid4().hex
-    for job, restarts in (("TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT"), ("SLURM_JOB_ID", "SLURM_RESTART_COUNT")):
-        if os.environ.get(job, "none") != "none":
-            return f"{os.environ[job][:100]}-{os.environ.get(restarts, '0')}"
-    return None
+    known = [os.environ.get(name, "none") for name in ("TORCHELASTIC_RUN_ID", "SLURM_JOB_ID")]
+    if os.environ.get("LOCAL_WORLD_SIZE") == os.environ["WORLD_SIZE"]:
+        known.append(_describe_launcher())  # of all ranks: it differs where the same job launches the trainer again
+    if set(known) == {"none"}:
+        return None
+    counts = [os.environ.get(name, "") for name in ("TORCHELASTIC_RESTART_COUNT", "SLURM_STEP_ID", "SLURM_RESTART_COUNT")]
+    return hashlib.sha256("/".join([*known, *counts]).encode()).hexdigest()[:32]
+
+
+def _describe_launcher() -> str:
+    """The process that has started this one, by its ID and its time in ticks; `none` outside Linux."""
+    parent = os.getppid()
+    try:
+        with open(f"/proc/{parent}/stat", encoding="utf-8", errors="replace") as stat:
+            return f"{parent}.{stat.read().rpartition(')')[2].split()[19]}"
+    except OSError:
+        return "none"
 
 
 class StepWatch:
     """Follows the steps of a trainer that reads a data set in order, for a process that only sees which step is read.
 
     The run ends each step when the next one begins. If the first step that is read is not `first`, or steps are left out, the
-    trainer has resumed, and the run is rewound. With `alone=False`, for one of several processes, of which some may begin later,
-    the trainer has resumed only if the run has ended that step before.
+    trainer has resumed, and the run is rewound. With `leaves_out=True`, the trainer leaves out steps without having resumed. With
+    `alone=False`, for one of several processes, of which some may begin later, the trainer has resumed only if the run has ended
+    that step before.
     """
 
-    def __init__(self, run: Run, first: int = 0, *, alone: bool = True) -> None:
+    def __init__(self, run: Run, first: int = 0, *, alone: bool = True, leaves_out: bool = False) -> None:
         self.run = run
         self.alone = alone
+        self.leaves_out = leaves_out
         self.last = first - 1
         self._is_new = True
 
@@ -49,9 +65,13 @@ class StepWatch:
         """Call it before the items of a step are requested."""
         if step <= self.last:
             return
-        left_out, is_new = step > self.last + 1, self._is_new
-        self.last, self._is_new = step, False
-        if left_out if self.alone else is_new and 0 < step <= (self.run.get()["progress"]["step"] or 0):
+        if self._has_resumed(step):
             resume_run(self.run, step - 1)
         elif step > 0:
             self.run.end_step(step - 1)
+        self.last, self._is_new = step, False  # after a failure, the next call tries again
+
+    def _has_resumed(self, step: int) -> bool:
+        if self.alone:
+            return step > self.last + 1 and (self._is_new or not self.leaves_out)
+        return self._is_new and 0 < step <= (self.run.get()["progress"]["step"] or 0)

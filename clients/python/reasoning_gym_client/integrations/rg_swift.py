@@ -47,7 +47,8 @@ class ReasoningGymReward(ORM):
     def __init__(self, args: Any = None, **options: Any) -> None:
         super().__init__(args, **options)
         self.server = TrainerClient("swift", deadline_s=float(os.environ.get("REASONING_GYM_DEADLINE_S", "600")))
-        self.steps = None if self.server.run_name is None else StepWatch(self.server.run, first=1)
+        # global_step counts optimizer steps, of which there may be several after one generation
+        self.steps = None if self.server.run_name is None else StepWatch(self.server.run, first=1, leaves_out=True)
         self.group_size: Optional[int] = getattr(args, "num_generations", None)
 
     def __call__(self, completions: Sequence[str], **columns: Any) -> List[float]:

@@ -103,8 +103,9 @@ class LivePrompts(_Dataset):  # type: ignore[misc]
         if self.run == HELD_OUT:
             recipes = _client().call("GET", f"/eval/suites/{SUITE}")["recipes"]
             self.suite = [recipe["id"] for recipe in recipes][: max_samples if max_samples > 0 else None]
-        per_step = int((config or {}).get("train_batch_size") or PER_STEP)
-        self.positions = Positions(_client().run(self.run), min(per_step, 1024))
+        given = config or {}
+        self.per_step = int(given.get("gen_batch_size") or given.get("train_batch_size") or PER_STEP)  # as verl's loader reads
+        self.positions = Positions(_client().run(self.run), min(self.per_step, 1024))
         self.steps = StepWatch(self.positions.run, first=1)  # as verl counts
 
     def __len__(self) -> int:
@@ -112,7 +113,7 @@ class LivePrompts(_Dataset):  # type: ignore[misc]
 
     def __getitem__(self, position: int) -> Dict[str, Any]:
         if self.suite is None:
-            self.steps.begin(1 + position // self.positions.per_step)
+            self.steps.begin(1 + position // self.per_step)
             return _row(self.positions[position], position, {"run": self.run, "held_out": False})
         return _row(_client().item(self.suite[position]), position, {"run": "", "held_out": True})
 
