@@ -165,6 +165,7 @@ export type Checkpoint = z.infer<typeof Checkpoint>
 export const LONG_LISTS = [
   { path: ['curriculum_history'], isRecord: false, max: Number.POSITIVE_INFINITY },
   { path: ['sequence', 'leases'], isRecord: false, max: Number.POSITIVE_INFINITY },
+  { path: ['sequence', 'requested'], isRecord: false, max: MAX_REQUESTED },
   { path: ['sequence', 'questions'], isRecord: true, max: MAX_QUESTIONS },
   { path: ['sequence', 'issued', 'chunks'], isRecord: false, max: MAX_CHUNKS },
   { path: ['sequence', 'steps'], isRecord: false, max: Number.POSITIVE_INFINITY },

@@ -76,12 +76,6 @@ export const IssuedItems = z.strictObject({
 })
 export type IssuedItems = z.infer<typeof IssuedItems>
 
-/** Issued items in the format of Redis: numbered tasks, and the records of each chunk of positions. */
-interface StoredIssuedItems {
-  tasks: string[]
-  chunks: [chunk: number, records: Buffer][]
-}
-
 /** Describes the issued items of the positions that `includes` accepts, from chunks that are added in ascending order. */
 class IssuedItemsDescription {
   readonly #tasks: string[]
@@ -133,47 +127,62 @@ interface LeasedItem extends MadeItem {
   position: number
 }
 
-/** Converts issued items to the format of Redis and adds those of `more` that the document lacks. */
-function packIssuedItems(
-  { tasks, difficulties, propensities = [], chunks }: IssuedItems,
-  more: LeasedItem[] = [],
-): StoredIssuedItems {
-  const numbers = new Places(tasks)
-  const records = new Map<number, IssuedRecord[]>()
-  const put = (position: number, record: IssuedRecord) => {
-    const chunk = Math.floor(position / POSITIONS_PER_CHUNK)
-    const list = records.get(chunk) ?? []
-    list[position % POSITIONS_PER_CHUNK] ??= record
-    records.set(chunk, list)
-  }
+/**
+ * Yields issued items in the format of Redis, the records of one chunk of positions at a time, with those of `more` that the
+ * document lacks. Numbers the tasks of these, too.
+ */
+function* packIssuedItems(
+  { difficulties, propensities = [], chunks }: IssuedItems,
+  more: LeasedItem[],
+  numbers: Places<string>,
+): Generator<[chunk: number, records: Buffer]> {
+  const columnsOf = new Map<number, IssuedItems['chunks']>()
   for (const column of chunks)
-    for (const [k, variant] of column.tasks.entries()) {
-      if (variant === NOT_ISSUED) continue
-      const difficulty = difficulties[column.difficulties[k] ?? 0] ?? null
-      const propensity = column.propensities && propensities[column.propensities[k] ?? 0]
-      const item = { kind: 'item' as const, variant, difficulty, retry: column.retries?.[k] ?? 0, propensity }
-      put(column.first + k, variant === NO_ITEM ? { kind: 'no_item' } : item)
+    for (let chunk = chunkOf(column.first); chunk <= chunkOf(column.first + column.tasks.length - 1); chunk++) {
+      const columns = columnsOf.get(chunk) ?? []
+      columns.push(column)
+      columnsOf.set(chunk, columns)
     }
-  for (const { position, difficulty, retry = 0, propensity, ...variant } of more)
-    put(position, { kind: 'item', variant: numbers.of(formatVariant(variant)), difficulty, retry, propensity })
-  return {
-    tasks: numbers.values,
-    chunks: [...records].map(([chunk, list]) => [chunk, encodeChunk(list)]),
+  const moreOf = Map.groupBy(more, ({ position }) => chunkOf(position))
+  for (const chunk of new Set([...columnsOf.keys(), ...moreOf.keys()])) {
+    const list: IssuedRecord[] = []
+    const put = (position: number, record: IssuedRecord) => {
+      list[position % POSITIONS_PER_CHUNK] ??= record
+    }
+    for (const { first, tasks, ...columns } of columnsOf.get(chunk) ?? []) {
+      const start = chunk * POSITIONS_PER_CHUNK - first
+      for (let k = Math.max(0, start); k < Math.min(tasks.length, start + POSITIONS_PER_CHUNK); k++) {
+        const variant = tasks[k] ?? NOT_ISSUED
+        if (variant === NOT_ISSUED || list[(first + k) % POSITIONS_PER_CHUNK]) continue
+        const difficulty = difficulties[columns.difficulties[k] ?? 0] ?? null
+        const propensity = columns.propensities && propensities[columns.propensities[k] ?? 0]
+        const item = { kind: 'item' as const, variant, difficulty, retry: columns.retries?.[k] ?? 0, propensity }
+        put(first + k, variant === NO_ITEM ? { kind: 'no_item' } : item)
+      }
+    }
+    for (const { position, difficulty, retry = 0, propensity, ...variant } of moreOf.get(chunk) ?? [])
+      put(position, { kind: 'item', variant: numbers.of(formatVariant(variant)), difficulty, retry, propensity })
+    if (list.length > 0) yield [chunk, encodeChunk(list)]
   }
+}
+
+function chunkOf(position: number): number {
+  return Math.floor(position / POSITIONS_PER_CHUNK)
 }
 
 export function endOfIssuedItems({ chunks }: IssuedItems): number {
   return chunks.reduce((end, { first, tasks }) => Math.max(end, first + tasks.length), 0)
 }
 
-/** Yields the path and the reason of each number that no server can have written. */
+/** Yields the path and the reason of each number that no server can have written, and undefined where others may have a turn. */
 export function* listIssuedItemFaults({
   tasks,
   difficulties,
   propensities = [],
   chunks,
-}: IssuedItems): Generator<[string, string]> {
+}: IssuedItems): Generator<[string, string] | undefined> {
   for (const [k, column] of chunks.entries()) {
+    if (k % CHUNKS_PER_READ === 0) yield undefined
     for (const name of ['difficulties', 'propensities', 'retries'] as const)
       if (column[name] && column[name].length !== column.tasks.length)
         yield [`chunks.${k}.${name}`, `must have ${column.tasks.length} numbers, as \`tasks\` has`]
@@ -213,7 +222,7 @@ class Places<T> {
  * between.
  */
 const FIELDS_PER_COMMAND = 256
-/** Number of chunks that are read and unpacked at a time. */
+/** Number of chunks that are read, unpacked or checked at a time. */
 const CHUNKS_PER_READ = 64
 
 /** Reads the issued items of the positions that `includes` accepts. */
@@ -247,16 +256,17 @@ export async function readSteps(
     .toSorted((a, b) => a.step - b.step)
 }
 
-/** Yields the commands that write the issued items and the leased ones, because an edited checkpoint may list a leased item only as leased. */
+/** Yields the commands, and how many entries each writes, of the issued items and the leased ones, because an edited checkpoint may list a leased item only as leased. */
 export function* listIssuedItemWrites(
   keys: RunKeys,
   { issued, leases, steps }: { issued: IssuedItems; leases: LeasedItem[]; steps: StepPositions[] },
-): Generator<(pipeline: ChainableCommander) => void> {
-  const { tasks, chunks } = packIssuedItems(issued, leases)
-  if (tasks.length > 0) yield (pipeline) => pipeline.rpush(keys.issuedTasks, ...tasks)
-  for (const part of splitList(chunks, FIELDS_PER_COMMAND))
-    yield (pipeline) => pipeline.hset(keys.issuedItems, new Map(part))
+): Generator<[entries: number, write: (pipeline: ChainableCommander) => void]> {
+  const numbers = new Places(issued.tasks)
+  for (const [chunk, records] of packIssuedItems(issued, leases, numbers))
+    yield [Math.ceil(records.byteLength / 1024), (pipeline) => pipeline.hset(keys.issuedItems, String(chunk), records)]
+  for (const part of splitList(numbers.values, FIELDS_PER_COMMAND))
+    yield [part.length, (pipeline) => pipeline.rpush(keys.issuedTasks, ...part)]
   const stepFields = Object.entries(formatSteps(steps))
   for (const part of splitList(stepFields, FIELDS_PER_COMMAND))
-    yield (pipeline) => pipeline.hset(keys.stepPositions, new Map(part))
+    yield [part.length, (pipeline) => pipeline.hset(keys.stepPositions, new Map(part))]
 }

@@ -66,18 +66,23 @@ export async function writeCheckpoint(
   // Requested positions become open ones. Requests wait for them, so that items are issued in the order of the
   // sequence.
   const drawn = new Map(sequence.drawn?.map(({ position, ...task }) => [position, task]))
-  const toStates = (list: number[]) => Object.fromEntries(list.map((at) => [at, encodeUnmadeState(now, drawn.get(at))]))
-  await writer.hash(keys.positionStates, toStates(sequence.open))
-  await writer.hash(keys.requestedPositions, toStates(sequence.requested))
-  await writer.scored(
-    keys.leaseExpiries,
-    sequence.leases.map(({ position, until }) => [until, position]),
-  )
-  await writer.hash(
-    keys.leasedItems,
-    Object.fromEntries(sequence.leases.map((lease) => [lease.position, encodeMadeState(lease)])),
-  )
-  for (const write of listIssuedItemWrites(keys, sequence)) await writer.add(CHUNK_SIZE, write)
+  const writeStates = async (key: string, positions: number[]) => {
+    for (const part of splitList(positions, CHUNK_SIZE))
+      await writer.hash(key, Object.fromEntries(part.map((at) => [at, encodeUnmadeState(now, drawn.get(at))])))
+  }
+  await writeStates(keys.positionStates, sequence.open)
+  await writeStates(keys.requestedPositions, sequence.requested)
+  for (const part of splitList(sequence.leases, CHUNK_SIZE)) {
+    await writer.scored(
+      keys.leaseExpiries,
+      part.map(({ position, until }) => [until, position]),
+    )
+    await writer.hash(
+      keys.leasedItems,
+      Object.fromEntries(part.map((lease) => [lease.position, encodeMadeState(lease)])),
+    )
+  }
+  for (const [entries, write] of listIssuedItemWrites(keys, sequence)) await writer.add(entries, write)
   await writer.list(keys.mixes, mixes)
   await writer.list(keys.marks, marks)
   const steps = step_sums.map(({ step, sums }) => [step, sums] as const)
