@@ -2,9 +2,7 @@
 
 import array
 import asyncio
-import os
 import pickle
-import subprocess
 import sys
 import threading
 import time
@@ -26,7 +24,7 @@ from reasoning_gym_client import (
     in_thread,
     resume_run,
 )
-from reasoning_gym_client.integrations import rg_trl, rg_verl
+from reasoning_gym_client.integrations import rg_trl
 
 RIGHT, WRONG = "<answer>{}</answer>", "<answer>no idea</answer>"
 
@@ -92,50 +90,6 @@ class Asking(unittest.TestCase):
         self.assertEqual(self.client.make("leg_counting", seed=42)[0]["id"], item["id"])
         self.assertIn("rgs_", self.client.server_metrics())
         self.assertIn("totals", next(iter(self.client.overview_events())))
-
-    def test_sends_each_step_to_a_logger_once(self) -> None:
-        run = self.client.run(run_name())
-        self.addCleanup(run.delete)
-        if not hasattr(type(run), "log_to"):
-            self.skipTest("the client for asyncio has no thread of its own")
-        run.put(tasks=["gcd"], min_trained_tokens=0, batch_size=1)
-        sent = []
-        refused = threading.Event()
-
-        def sink(metrics: dict, step: int) -> None:
-            if not sent and not refused.is_set():
-                refused.set()
-                raise RuntimeError("a logger that is not ready")
-            sent.append((step, metrics))
-
-        with self.assertLogs("reasoning_gym_client", "WARNING"), run.log_to(sink, every_s=0.05):
-            for step in range(3):
-                (item,) = run.items(1, step=step)
-                run.post(item["id"], [{"completion": WRONG}, {"completion": "no"}], wait_s=30)
-                run.batch(step, final=True)
-            self.assertTrue(refused.wait(30))
-        self.assertEqual([step for step, _ in sent], [0, 1, 2])
-        self.assertEqual(sent[0][1]["reasoning_gym/reward/mean"], 0)
-        self.assertTrue(all(isinstance(value, (int, float)) for _, metrics in sent for value in metrics.values()))
-        with self.assertRaisesRegex(ValueError, "sink must be wandb, mlflow, trackio or a callable"):
-            run.log_to("tensorboard").__enter__()
-
-    def test_sends_rows_of_a_run_of_single_samples_that_has_no_steps(self) -> None:
-        run = self.client.run(run_name())
-        self.addCleanup(run.delete)
-        if not hasattr(type(run), "log_to"):
-            self.skipTest("the client for asyncio has no thread of its own")
-        run.put(tasks=["gcd"], group_size=2, buffer=False)
-        for item in self.client.make("gcd", count=4):
-            self.client.samples([{"item_id": item["id"], "completion": WRONG}, {"item_id": item["id"], "completion": "no"}], run=run.name)
-        until = time.monotonic() + 60
-        while run.get()["progress"]["scored_groups"] < 4 and time.monotonic() < until:
-            time.sleep(0.1)
-        sent = []
-        with run.log_to(lambda metrics, step: sent.append((step, metrics)), every_s=0.05):
-            pass
-        self.assertEqual(sum(metrics["reasoning_gym/groups"] for _, metrics in sent), 4)
-        self.assertEqual([step for step, _ in sent], sorted({step for step, _ in sent}))
 
     def test_reads_groups_and_samples(self) -> None:
         run = self.client.run(run_name())
@@ -303,50 +257,6 @@ class Runs(unittest.TestCase):
         self.assertEqual(view["forked_from"], {"run": run.name, "step": 0})
         with self.assertWarnsRegex(UserWarning, "its latest step is 0"):
             resume_run(fork, 9)
-
-    def test_a_trainer_that_leaves_out_steps_has_not_resumed(self) -> None:
-        run = unittest.mock.Mock()
-        steps = StepWatch(run, first=1, leaves_out=True)
-        for step in (1, 3, 3, 5):
-            steps.begin(step)
-        self.assertEqual(run.end_step.call_args_list, [unittest.mock.call(0), unittest.mock.call(2), unittest.mock.call(4)])
-        run.rewind.assert_not_called()
-        StepWatch(run, first=1, leaves_out=True).begin(7)
-        run.rewind.assert_called_once()
-        self.assertEqual(run.rewind.call_args.args, (6,))
-
-    def test_a_rewind_that_failed_is_tried_again(self) -> None:
-        run = unittest.mock.Mock()
-        run.get.return_value = {"progress": {"step": 5}}
-        run.rewind.side_effect = [Unreachable("away"), None]
-        steps = StepWatch(run, alone=False)
-        with self.assertRaises(Unreachable):
-            steps.begin(3)
-        steps.begin(3)
-        steps.begin(3)
-        self.assertEqual(run.rewind.call_count, 2)
-
-    def test_ranks_of_one_launch_have_one_resume_id_and_those_of_the_next_another(self) -> None:
-        ranks = "import sys; sys.path[:0] = sys.argv[1].split(':'); from reasoning_gym_client._resume import _resume_id; print(_resume_id())"
-        launch = "import subprocess, sys; [subprocess.run([sys.executable, '-c', *sys.argv[1:]], check=True) for _ in range(2)]"
-        rank = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "SLURM_JOB_ID": "7", "TORCHELASTIC_RUN_ID": "fixed"}
-        given = [
-            subprocess.run(
-                [sys.executable, "-c", launch, ranks, ":".join(sys.path)],
-                env={**os.environ, **rank},
-                check=True,
-                capture_output=True,
-                text=True,
-            ).stdout.split()
-            for _ in range(2)
-        ]
-        self.assertEqual([len(set(ids)) for ids in given], [1, 1])
-        self.assertNotEqual(given[0], given[1])
-
-    def test_steps_of_verl_are_those_of_its_loader(self) -> None:
-        with unittest.mock.patch.object(rg_verl, "_client", lambda: self.client):
-            prompts = rg_verl.LivePrompts("any", config={"train_batch_size": 64, "gen_batch_size": 2048})
-        self.assertEqual((prompts.per_step, prompts.positions.per_step), (2048, 1024))
 
     def test_the_callback_of_trl_ends_steps_and_rewinds(self) -> None:
         run = self.client.run(run_name())

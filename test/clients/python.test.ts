@@ -42,9 +42,17 @@ describe.concurrent('the Python client', { timeout: 180_000 }, () => {
     expect(await unittest('rows_test')).toMatch(/\nOK/)
   })
 
+  it('sends metrics to the logger of a trainer', async () => {
+    expect(await unittest('metrics_log_test')).toMatch(/\nOK/)
+  })
+
   it('for asyncio does the same', async () => {
     expect(await unittest('async_test')).toMatch(/\nOK/)
   })
+})
+
+it('the client tells a resume of the trainer from steps that are left out, and one launch from the next', async () => {
+  expect(await unittest('resume_test')).toMatch(/\nOK/)
 })
 
 it('each call of the API has a method in the Python clients', async () => {

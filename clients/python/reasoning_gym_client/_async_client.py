@@ -517,9 +517,7 @@ class AsyncClient:
         """Returns one sample of an eval, with its expected answer if the key may see it."""
         return await self._get(_path("eval", eval_id, "samples", sample_id))
 
-    async def eval_items(
-        self, eval_id: str, *, rank: Optional[int] = None, ranks: Optional[int] = None
-    ) -> List[EvalItem]:
+    async def eval_items(self, eval_id: str, *, rank: Optional[int] = None, ranks: Optional[int] = None) -> List[EvalItem]:
         """Returns the samples (`sample_id`, `item_id`, `messages`) of an eval without a model, or a rank's share."""
         total = (await self.eval(eval_id))["progress"]["total"]
         items: List[EvalItem] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import uuid
 import warnings
@@ -28,19 +27,16 @@ def _resume_id() -> Optional[str]:
         return uuid.uuid4().hex
     known = [os.environ.get(name, "none") for name in ("TORCHELASTIC_RUN_ID", "SLURM_JOB_ID")]
     if os.environ.get("LOCAL_WORLD_SIZE") == os.environ["WORLD_SIZE"]:
-        known.append(_describe_launcher())  # of all ranks: it differs where the same job launches the trainer again
-    if set(known) == {"none"}:
-        return None
+        known.append(_start_of_launcher())  # it differs where the same job launches the trainer again
     counts = [os.environ.get(name, "") for name in ("TORCHELASTIC_RESTART_COUNT", "SLURM_STEP_ID", "SLURM_RESTART_COUNT")]
-    return hashlib.sha256("/".join([*known, *counts]).encode()).hexdigest()[:32]
+    return None if set(known) == {"none"} else uuid.uuid5(uuid.NAMESPACE_OID, "/".join([*known, *counts])).hex
 
 
-def _describe_launcher() -> str:
-    """The process that has started this one, by its ID and its time in ticks; `none` outside Linux."""
-    parent = os.getppid()
+def _start_of_launcher() -> str:
+    """When the process that has started all ranks began, in ticks since boot; `none` outside Linux."""
     try:
-        with open(f"/proc/{parent}/stat", encoding="utf-8", errors="replace") as stat:
-            return f"{parent}.{stat.read().rpartition(')')[2].split()[19]}"
+        with open(f"/proc/{os.getppid()}/stat", encoding="utf-8", errors="replace") as stat:
+            return stat.read().rpartition(")")[2].split()[19]
     except OSError:
         return "none"
 
@@ -48,10 +44,9 @@ def _describe_launcher() -> str:
 class StepWatch:
     """Follows the steps of a trainer that reads a data set in order, for a process that only sees which step is read.
 
-    The run ends each step when the next one begins. If the first step that is read is not `first`, or steps are left out, the
-    trainer has resumed, and the run is rewound. With `leaves_out=True`, the trainer leaves out steps without having resumed. With
-    `alone=False`, for one of several processes, of which some may begin later, the trainer has resumed only if the run has ended
-    that step before.
+    The run ends each step when the next one begins. If the first step that is read is not `first`, or (without `leaves_out`) steps
+    are left out, the trainer has resumed, and the run is rewound. With `alone=False`, for one of several processes, of which some
+    may begin later, the trainer has resumed only if the run has ended that step before.
     """
 
     def __init__(self, run: Run, first: int = 0, *, alone: bool = True, leaves_out: bool = False) -> None:
@@ -62,16 +57,15 @@ class StepWatch:
         self._is_new = True
 
     def begin(self, step: int) -> None:
-        """Call it before the items of a step are requested."""
+        """Call it before the items of a step are requested. After a failure, the next call tries again."""
         if step <= self.last:
             return
-        if self._has_resumed(step):
+        if self.alone:
+            has_resumed = step > self.last + 1 and (self._is_new or not self.leaves_out)
+        else:
+            has_resumed = self._is_new and 0 < step <= (self.run.get()["progress"]["step"] or 0)
+        if has_resumed:
             resume_run(self.run, step - 1)
         elif step > 0:
             self.run.end_step(step - 1)
-        self.last, self._is_new = step, False  # after a failure, the next call tries again
-
-    def _has_resumed(self, step: int) -> bool:
-        if self.alone:
-            return step > self.last + 1 and (self._is_new or not self.leaves_out)
-        return self._is_new and 0 < step <= (self.run.get()["progress"]["step"] or 0)
+        self.last, self._is_new = step, False

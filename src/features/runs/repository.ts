@@ -246,6 +246,11 @@ export class RunRepository {
     }
   }
 
+  /** Number of tasks with different configs of which the run has issued items. */
+  async countVariants({ name, epoch }: StoredRun): Promise<number> {
+    return this.#redis.llen(this.#keys.forRun(name, epoch).issuedTasks)
+  }
+
   /** Reads the shares of correct rollouts in the last groups of each task. */
   async readRecentAccuracies({ name, epoch }: StoredRun): Promise<Record<string, number>> {
     const texts = await this.#redis.hgetall(this.#keys.forRun(name, epoch).recentAccuracies)

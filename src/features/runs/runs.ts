@@ -33,6 +33,8 @@ import { buildTaskPlans } from './sequence/sequence.ts'
 import { isDeepEqual, mergeSettings, type SettingsRules } from './settings.ts'
 import { type ResolvedRun, type RunDumps, type RunEvals, resolveRun, type StoredRun } from './types.ts'
 
+/** Below 65,536, since the mixes of a run add theirs when their items are issued. */
+const MAX_VARIANTS = 60_000
 const UPDATE_RETRY_LIMIT = 20
 /** Tags and notes change nothing in a run. */
 const UNMARKED_SETTINGS = ['notes', 'tags']
@@ -189,7 +191,10 @@ export class Runs {
       const settings = rules.validate(explicitSettings)
       const difference = rules.compare(resolveSettings(before?.explicitSettings ?? {}), settings)
       const { changed, sequence, remakesItems } = difference
-      if (changed.includes('tasks')) await rules.validateTaskConfigs(settings)
+      if (changed.includes('tasks')) {
+        await rules.validateTaskConfigs(settings)
+        if (before && !restart) await this.#assertFewVariants(before)
+      }
       if (before && sequence.includes('seed') && !restart) {
         throw new ServiceError(
           'would_restart',
@@ -212,6 +217,13 @@ export class Runs {
       }
     }
     throw runContendedError(name)
+  }
+
+  /** A record of an issued item has two bytes for its task and config. */
+  async #assertFewVariants(run: StoredRun): Promise<void> {
+    if ((await this.#deps.repository.countVariants(run)) < MAX_VARIANTS) return
+    const detail = `The run has had items of ${MAX_VARIANTS} different tasks and configs, the most that one can have. Create another run, or add ?restart=true.`
+    throw new ServiceError('invalid_request', detail)
   }
 
   async #markChange(before: StoredRun, changed: string[], after: RunSettings): Promise<void> {

@@ -31,6 +31,20 @@ const ask = async (body: object, from = world): Promise<Item[]> =>
   (await from.call('POST', '/items', body, { prefer: 'wait=60' })).body.items
 
 describe('a new mix', () => {
+  it('is rejected once the run has had items of 60,000 tasks and configs, which two bytes distinguish', async () => {
+    await world.call('PUT', '/runs/varied', { tasks: ['gcd'] })
+    const { epoch } = await world.features.runs.runs.require('varied')
+    const { issuedTasks } = createRunKeys(world.platform.keys).forRun('varied', epoch)
+    await world.platform.redis.rpush(issuedTasks, ...Array.from({ length: 59_999 }, (_, k) => `gcd {"seed":${k}}`))
+    expect((await steer('varied', [{ task: 'lcm' }])).status).toBe(200)
+    const first = await ask({ run: 'varied', step: 0, count: 4 })
+    expect(await ask({ run: 'varied', step: 0, count: 4 }, node)).toEqual(first)
+    expect(first.map(({ task }) => task)).toEqual(Array(4).fill('lcm'))
+    const rejected = await steer('varied', [{ task: 'chain_sum' }])
+    expect([rejected.status, rejected.body.code]).toEqual([400, 'invalid_request'])
+    expect((await world.call('PUT', '/runs/varied?restart=true', { tasks: ['chain_sum'] })).status).toBe(200)
+  })
+
   it('begins at the next position; earlier ones keep their items on every node, and in a checkpoint', async () => {
     const config = { min_terms: 2, max_terms: 3 }
     const tasks = [

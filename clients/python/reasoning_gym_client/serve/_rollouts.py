@@ -25,7 +25,7 @@ RETRY_FOR_S = 40.0
 
 
 def add_server_arguments(parser: argparse.ArgumentParser, port: int) -> None:
-    parser.add_argument("--run", help="run whose items are served and that counts the rollouts (default: items of all tasks, only scored)")
+    parser.add_argument("--run", help="run whose settings apply and that counts the rollouts (default: none, for items of all tasks that are only scored)")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     parser.add_argument("--port", type=int, default=port, help="port to listen on (default: %(default)s)")
 
@@ -115,10 +115,7 @@ class ServedRollout:
         return "\n\n".join(message["content"] for message in self.item["messages"])
 
     async def submit(self, answer: Mapping[str, Any], unscored: str = "null", *, is_last: bool = False) -> Verdict:
-        """Scores one turn. `retry_prompt` in the verdict: the turn is wrong, and the rollout has another try.
-
-        A turn that could not be scored can be sent again. `is_last` ends the rollout with it.
-        """
+        """Scores one turn, which `is_last` makes the last one. `retry_prompt` in the verdict: it is wrong and there is another try."""
         source = self.source
         sample = {"item_id": self.item["id"], "rollout_id": self.id, **({} if is_last else {"turn": self.turn}), **answer}
         scores = await source.client.samples([sample], run=source.run, adapter=source.framework, unscored=unscored)

@@ -16,6 +16,7 @@ import os
 from typing import Any, ClassVar, Dict, List, Mapping, Optional
 
 from .. import AsyncClient, Problem, ReasoningGymError
+from ._rollouts import add_server_arguments
 
 SUMMARY = "resources server of NeMo Gym, which verifiers and prime-rl call as well"
 #: Names outside Gym's vocabulary of failures have the environment's prefix.
@@ -25,9 +26,7 @@ ROW_FIELDS = ("task_data", "task_input", "verifier_metadata", "metadata")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--run", help="run whose settings apply, and which counts the samples (default: samples are only scored)")
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
-    parser.add_argument("--port", type=int, default=8003, help="port to listen on (8003)")
+    add_server_arguments(parser, port=8003)
     parser.add_argument("--mask-unscored", action="store_true", help="mask unscored samples, for agents of NeMo Gym")
 
 

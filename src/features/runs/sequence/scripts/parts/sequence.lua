@@ -61,16 +61,18 @@ local function get_issued(position)
   return item
 end
 
+local task_numbers, numbered = {}, 0
 local function task_number(task)
   local names = get_task_names()
-  for k, name in ipairs(names) do
-    if name == task then
-      return k - 1
-    end
+  for k = numbered + 1, #names do
+    task_numbers[names[k]] = k - 1
   end
-  redis.call('RPUSH', K.issuedTasks, task)
-  table.insert(names, task)
-  return #names - 1
+  numbered = #names
+  if not task_numbers[task] then
+    numbered = redis.call('RPUSH', K.issuedTasks, task)
+    names[numbered], task_numbers[task] = task, numbered - 1
+  end
+  return task_numbers[task]
 end
 
 local function pack_record(item)

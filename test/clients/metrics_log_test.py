@@ -1,0 +1,57 @@
+"""`log_to`: metrics of a run for the logger of its trainer."""
+
+import threading
+import time
+import unittest
+
+from world import SERVER, run_name
+
+from reasoning_gym_client import Client
+
+WRONG = "<answer>no idea</answer>"
+
+
+class Logs(unittest.TestCase):
+    def setUp(self) -> None:
+        self.client = Client(SERVER, retry_for_s=60)
+        self.addCleanup(self.client.close)
+
+    def test_sends_each_step_to_a_logger_once(self) -> None:
+        run = self.client.run(run_name())
+        self.addCleanup(run.delete)
+        run.put(tasks=["gcd"], min_trained_tokens=0, batch_size=1)
+        sent = []
+        refused = threading.Event()
+
+        def sink(metrics: dict, step: int) -> None:
+            if not sent and not refused.is_set():
+                refused.set()
+                raise RuntimeError("a logger that is not ready")
+            sent.append((step, metrics))
+
+        with self.assertLogs("reasoning_gym_client", "WARNING"), run.log_to(sink, every_s=0.05):
+            for step in range(3):
+                (item,) = run.items(1, step=step)
+                run.post(item["id"], [{"completion": WRONG}, {"completion": "no"}], wait_s=30)
+                run.batch(step, final=True)
+            self.assertTrue(refused.wait(30))
+        self.assertEqual([step for step, _ in sent], [0, 1, 2])
+        self.assertEqual(sent[0][1]["reasoning_gym/reward/mean"], 0)
+        self.assertTrue(all(isinstance(value, (int, float)) for _, metrics in sent for value in metrics.values()))
+        with self.assertRaisesRegex(ValueError, "sink must be wandb, mlflow, trackio or a callable"):
+            run.log_to("tensorboard").__enter__()
+
+    def test_sends_rows_of_a_run_of_single_samples_that_has_no_steps(self) -> None:
+        run = self.client.run(run_name())
+        self.addCleanup(run.delete)
+        run.put(tasks=["gcd"], group_size=2, buffer=False)
+        for item in self.client.make("gcd", count=4):
+            self.client.samples([{"item_id": item["id"], "completion": WRONG}, {"item_id": item["id"], "completion": "no"}], run=run.name)
+        until = time.monotonic() + 60
+        while run.get()["progress"]["scored_groups"] < 4 and time.monotonic() < until:
+            time.sleep(0.1)
+        sent = []
+        with run.log_to(lambda metrics, step: sent.append((step, metrics)), every_s=0.05):
+            pass
+        self.assertEqual(sum(metrics["reasoning_gym/groups"] for _, metrics in sent), 4)
+        self.assertEqual([step for step, _ in sent], sorted({step for step, _ in sent}))
