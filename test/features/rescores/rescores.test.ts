@@ -62,8 +62,16 @@ it('one that was forgotten for newer ones does not come back while it runs', asy
   const run = await world.features.runs.runs.require('clean')
   const repository = new RescoreRepository(world.platform.redis, world.platform.keys)
   const made = (id: string): Rescore => ({
-    ...{ id, run: run.name, status: 'queued', created_at: new Date().toISOString(), settings: {}, tasks: null },
-    ...{ sample: null, progress: { total: 0, done: 0 }, detail: null, result: null },
+    id,
+    run: run.name,
+    status: 'queued',
+    created_at: new Date().toISOString(),
+    settings: {},
+    tasks: null,
+    sample: null,
+    progress: { total: 0, done: 0 },
+    detail: null,
+    result: null,
   })
   const names = Array.from({ length: 21 }, (_, k) => `rescore-${k}`)
   for (const name of names) expect(await repository.store(run, made(name))).toBe(true)
