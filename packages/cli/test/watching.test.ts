@@ -122,3 +122,19 @@ it('an address that speaks no HTTP, speaks it without TLS, or is no address is t
   expect(await says('http://no-such-name.invalid')).toMatch(/No server answers at/)
   expect(await says(await serve(half))).toMatch(/closed the connection before the response was complete/)
 })
+
+it('the key in a URL is sent in a header, and no message shows it', async () => {
+  const keys: unknown[] = []
+  const url = await serve(({ headers }, response) => {
+    keys.push(headers.authorization)
+    response.end('{}')
+  })
+  const withKey = url.replace('//', '//trainer:s%2Bcr@t%@')
+  await run(['tasks', '--url', withKey])
+  await run(['tasks', '--url', withKey, '--key', 'other'])
+  expect(keys).toEqual(['Bearer s+cr@t%', 'Bearer other'])
+  const job = await watched((await serve(begun, answered(200, running), rubbish)).replace('//', '//trainer:secret@'))
+  const misspelled = await run(['tasks', '--url', 'http://trainer:secret@127.0.0.1:9999999'])
+  expect(told(misspelled).join()).toMatch(/Cannot call http:\/\/127/)
+  expect(job.stderr + misspelled.stderr).not.toContain('secret')
+})
