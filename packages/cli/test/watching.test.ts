@@ -109,6 +109,14 @@ it('an eval that the server may have started is asked for again under the same n
   expect(keys).toEqual([expect.stringMatching(/./), keys[0], expect.not.stringMatching(String(keys[0]))])
 })
 
+it('an eval that nobody waits for prints its ID, or the response as JSON', async () => {
+  const url = await serve(answered(202, running))
+  const detach = (...args: string[]) =>
+    run(['eval', '--model', 'm', '--base-url', 'http://127.0.0.1:9/v1', '--url', url, '--detach', ...args])
+  expect((await detach()).stdout).toBe(`${ID}\n`)
+  expect(JSON.parse((await detach('--json')).stdout)).toEqual(running)
+})
+
 it('an address that speaks no HTTP, speaks it without TLS, or is no address is told from a server that is away', async () => {
   const ssh = await listen(
     createTcpServer((socket) => void socket.on('error', () => {}).end('SSH-2.0-OpenSSH_9.6\r\n')),
