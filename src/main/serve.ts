@@ -1,4 +1,5 @@
 /** Entry point of `npm start`: a private Redis unless REDIS_URL is set, API processes and workers. */
+import { rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { DEFAULT_PORT } from '@reasoning-gym-server/contract/environment'
 import type { Logger } from 'pino'
@@ -16,7 +17,7 @@ import {
 import { createLogger } from '../platform/log.ts'
 import type { RedisTls } from '../platform/redis/redis-tls.ts'
 import { releaseStartupMemory } from '../platform/startup-memory.ts'
-import { acquireDataDirLock, createFolder } from './bootstrap/data-folder.ts'
+import { acquireDataDirLock, createFolder, TEMPORARY_DATA } from './bootstrap/data-folder.ts'
 import { ensurePythonEnvironment } from './bootstrap/python/python-environment.ts'
 import { startPrivateRedis } from './bootstrap/redis/private-redis.ts'
 import { type ReportProgress, withWaitNotice } from './bootstrap/startup-report.ts'
@@ -71,6 +72,8 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
     library?.close()
     await redis?.stop()
     dataDirLock.release()
+    if (process.argv[2] === TEMPORARY_DATA && !process.connected)
+      rmSync(config.DATA_DIR, { recursive: true, force: true })
   }
   const replace = () => {
     log.info('replacing the API processes and the workers, one after the other, and the engine')

@@ -355,7 +355,7 @@ describe('demo', () => {
 describe('mock-model', () => {
   it('knows the items of a server, and goes in order', async () => {
     const args = ['mock-model', '--port', '0', '--accuracy', '1', '--task', 'lcm=0']
-    const model = start(args, { env: env() })
+    const model = start(args, { env: { REASONING_GYM_URL: url.replace('//', '//admin:rule@') } })
     await until(
       async () => model.seen().stdout,
       (text) => text.includes('\n'),
@@ -383,8 +383,10 @@ describe('doctor', () => {
   }
 
   it('finds nothing wrong here', async () => {
-    const { code, of } = await findings({ PORT: String(await getFreePort()), DATA_DIR: folder }, ['--url', url])
+    const withKey = url.replace('//', '//admin:rule@')
+    const { code, of } = await findings({ PORT: String(await getFreePort()), DATA_DIR: folder }, ['--url', withKey])
     expect(code).toBe(0)
+    expect(of('Key')).toMatchObject({ found: '…e has the role admin' })
     for (const name of [
       'Node',
       'Packages',

@@ -7,6 +7,7 @@ import { openBrowser, openPage, type Watched } from './browser.ts'
 const LONG = 'r'.repeat(63)
 
 let world: World
+let url: string
 let browser: Browser
 /** Visits one page after another. */
 let watched: Watched
@@ -14,7 +15,7 @@ let page: Page
 
 beforeAll(async () => {
   world = await openWorld({ worker: true })
-  const url = await world.app.listen({ host: '127.0.0.1', port: 0 })
+  url = await world.app.listen({ host: '127.0.0.1', port: 0 })
   browser = await openBrowser()
   watched = await openPage(browser, url)
   page = watched.page
@@ -24,9 +25,10 @@ afterAll(async () => {
   await world.close()
 })
 
-async function post(run: string, rollouts: object[], step = 0): Promise<void> {
+async function post(run: string, rollouts: object[], step = 0, policy_version?: number): Promise<void> {
   const { body } = await world.call('POST', '/items', { run, step, count: 1 }, { prefer: 'wait=60' })
-  await world.call('POST', '/rollouts', { run, item_id: body.items[0].id, rollouts }, { prefer: 'wait=30' })
+  const group = { item_id: body.items[0].id, rollouts, policy_version }
+  await world.call('POST', '/rollouts', { run, ...group }, { prefer: 'wait=30' })
 }
 
 it('a run with the longest name leaves its figures in sight', async () => {
@@ -57,6 +59,28 @@ it('seeds of an experiment are one line with a band, or a line for each', async 
   expect(await watched.faults()).toEqual([])
   await page.setViewportSize({ width: 360, height: 800 })
   expect(await page.getByRole('region', { name: 'Tasks' }).locator('.table[tabindex]').count()).toBe(0)
+})
+
+it('a comparison loads merged rows, and again only those of a run that goes on', async () => {
+  const train = (run: string, step: number) => post(run, [{ completion: '<answer>1</answer>' }], step, step)
+  for (const run of ['going', 'still']) {
+    await world.call('PUT', `/runs/${run}`, { tasks: ['gcd'], group_size: 1 })
+    for (const step of [0, 1]) await train(run, step)
+  }
+  const own = await openPage(browser, url)
+  const paths: string[] = []
+  own.page.on('request', (request) => paths.push(request.url().split('/runs/')[1] ?? ''))
+  const countOf = (path: string) => paths.filter((one) => one === path).length
+  await own.page.clock.install()
+  await own.page.goto(`${url}/#/compare?runs=going,still`)
+  await own.page.getByRole('img', { name: /^Reward: going/ }).waitFor()
+  await train('going', 2)
+  await own.page.clock.fastForward(10_000)
+  await expect.poll(() => countOf('still')).toBe(2)
+  const newest = paths.filter((path) => path.includes('/metrics')).slice(2)
+  expect(newest).toEqual(['going/metrics?points=400&from=1'])
+  expect([countOf('going/history'), countOf('still/history'), countOf('still/metrics?points=400')]).toEqual([2, 1, 1])
+  await own.close()
 })
 
 it('all runs are searched and counted, and those beyond the first page are loaded on demand', async () => {

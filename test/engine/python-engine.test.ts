@@ -4,6 +4,8 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSyn
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type GeneratedItem, unwrapOutcome } from '../../src/engine/engine.ts'
@@ -158,6 +160,16 @@ it('forks its zygote from the process that has imported the library; without tha
     expect(listForks().filter((pid) => !before.has(pid))).toHaveLength(forks)
     await engine.close()
   }
+})
+
+it('a forked zygote says why it ends', async () => {
+  const script = join(import.meta.dirname, '../../src/engine/python/zygote.py')
+  const args = [...forkCommand(inject('librarySocket'), inject('python')), script, '/nowhere/workers.sock']
+  const zygote = spawn(inject('python'), args, {
+    env: createPythonEnv(1),
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+  })
+  expect(await text(zygote.stderr as Readable)).toContain("No such file or directory: '/nowhere'")
 })
 
 it('a zygote whose server was killed removes the folder of both', async () => {

@@ -52,9 +52,10 @@ export async function followJob<View extends JobView>(
   const { name, path, body, options } = params
   const { resume, detach, json } = options
   const start = resume === undefined ? path : `${path}/${encodeURIComponent(resume)}/resume`
-  const { id } = await server.callWithRetry(StartedJob, 'POST', start, body)
+  const started = await server.callWithRetry(StartedJob, 'POST', start, body)
+  const { id } = started
   if (detach) {
-    await printLine(id)
+    await (json ? printJson(started) : printLine(id))
     return undefined
   }
   printStatus(`${name.charAt(0).toUpperCase()}${name.slice(1)} ${id}`)

@@ -1,5 +1,6 @@
 /** The server that a command calls: the configured one, one that runs on this machine, or one started for the command. */
 
+import querystring from 'node:querystring'
 import { type ClientConfig, readClientConfig } from '@reasoning-gym-server/contract/environment'
 import { z } from 'zod'
 import { ApiClient } from './api-client.ts'
@@ -41,7 +42,8 @@ export async function callWithServer<T>(
 ): Promise<T> {
   const config = readClientConfig()
   const { url: named, key } = getConfiguredServer(options, config)
-  const given = `${options.url === undefined ? '' : ` --url ${options.url}`}${options.key === undefined ? '' : ' --key KEY'}`
+  const hasKey = options.key !== undefined || (options.url !== undefined && named !== options.url)
+  const given = `${options.url === undefined ? '' : ` --url ${named}`}${hasKey ? ' --key KEY' : ''}`
   if (named !== undefined) return useWithAdvice(new ApiClient(named, key, { options: given }), use)
   const here = getLocalUrl(config)
   if (await isServerRunning(here)) return useWithAdvice(new ApiClient(here, key, { options: given }), use)
@@ -66,12 +68,20 @@ async function useWithAdvice<T>(server: ApiClient, use: (server: ApiClient) => P
   }
 }
 
-/** The server and key from the options, or else from the environment. */
+/** The scheme, password and rest of `http://trainer:KEY@host:8000`. */
+const URL_WITH_KEY = /^(https?:\/\/)[^/?#:]*(?::([^/?#]*))?@(.*)$/i
+
+/** The server and key from the options, or else from the environment. Fetch takes no key in a URL, and messages contain the URL. */
 export function getConfiguredServer(
   { url, key }: ServerOptions,
   { REASONING_GYM_URL, REASONING_GYM_API_KEY }: ClientConfig,
 ) {
-  return { url: url ?? REASONING_GYM_URL, key: key ?? REASONING_GYM_API_KEY }
+  const given = url ?? REASONING_GYM_URL
+  const [, scheme = '', password = '', address = given] = URL_WITH_KEY.exec(given ?? '') ?? []
+  return {
+    url: address && scheme + address,
+    key: key ?? REASONING_GYM_API_KEY ?? (querystring.unescape(password) || undefined),
+  }
 }
 
 export function getLocalUrl({ HOST, PORT }: Pick<ClientConfig, 'HOST' | 'PORT'>): string {

@@ -109,6 +109,14 @@ it('an eval that the server may have started is asked for again under the same n
   expect(keys).toEqual([expect.stringMatching(/./), keys[0], expect.not.stringMatching(String(keys[0]))])
 })
 
+it('an eval that nobody waits for prints its ID, or the response as JSON', async () => {
+  const url = await serve(answered(202, running))
+  const detach = (...args: string[]) =>
+    run(['eval', '--model', 'm', '--base-url', 'http://127.0.0.1:9/v1', '--url', url, '--detach', ...args])
+  expect((await detach()).stdout).toBe(`${ID}\n`)
+  expect(JSON.parse((await detach('--json')).stdout)).toEqual(running)
+})
+
 it('an address that speaks no HTTP, speaks it without TLS, or is no address is told from a server that is away', async () => {
   const ssh = await listen(
     createTcpServer((socket) => void socket.on('error', () => {}).end('SSH-2.0-OpenSSH_9.6\r\n')),
@@ -121,4 +129,20 @@ it('an address that speaks no HTTP, speaks it without TLS, or is no address is t
   expect(await says('http://127.0.0.1:9999999')).toMatch(/Cannot call \S+ \(Invalid URL\)/)
   expect(await says('http://no-such-name.invalid')).toMatch(/No server answers at/)
   expect(await says(await serve(half))).toMatch(/closed the connection before the response was complete/)
+})
+
+it('the key in a URL is sent in a header, and no message shows it', async () => {
+  const keys: unknown[] = []
+  const url = await serve(({ headers }, response) => {
+    keys.push(headers.authorization)
+    response.end('{}')
+  })
+  const withKey = url.replace('//', '//trainer:s%2Bcr@t%@')
+  await run(['tasks', '--url', withKey])
+  await run(['tasks', '--url', withKey, '--key', 'other'])
+  expect(keys).toEqual(['Bearer s+cr@t%', 'Bearer other'])
+  const job = await watched((await serve(begun, answered(200, running), rubbish)).replace('//', '//trainer:secret@'))
+  const misspelled = await run(['tasks', '--url', 'http://trainer:secret@127.0.0.1:9999999'])
+  expect(told(misspelled).join()).toMatch(/Cannot call http:\/\/127/)
+  expect(job.stderr + misspelled.stderr).not.toContain('secret')
 })

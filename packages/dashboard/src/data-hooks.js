@@ -92,14 +92,17 @@ export function useMetricRows(path, { points = 400, version = 0 } = {}) {
   const known = useRef({ path: '', rows: /** @type {any[]} */ ([]) })
   const load = async (_path, options) => {
     const rows = known.current.path === path ? known.current.rows : []
-    const address = `${path}?points=${points}`
-    const from = getRefreshStart(rows)
-    const newer = from === undefined ? [] : await readNdjson(`${address}&from=${from}`, options)
-    const all = continueRows(rows, newer) ?? (await readNdjson(address, options))
-    known.current = { path, rows: all }
-    return all
+    known.current = { path, rows: await refreshMetricRows(`${path}?points=${points}`, rows, options) }
+    return known.current.rows
   }
   return useResource(path, { load, version: useThrottled(version, ROWS_INTERVAL_MS) })
+}
+
+/** Loads the rows at `address`, which has a query: of the known `rows`, only the newest again. */
+export async function refreshMetricRows(address, rows, options) {
+  const from = getRefreshStart(rows)
+  const newer = from === undefined ? [] : await readNdjson(`${address}&from=${from}`, options)
+  return continueRows(rows, newer) ?? readNdjson(address, options)
 }
 
 /** The value, at most once every `ms`. */

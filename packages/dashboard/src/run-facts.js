@@ -89,16 +89,24 @@ export function parseRunNames(text, most) {
 }
 
 /**
- * Puts the points of several runs on one axis. `runs`: for each run its points, undefined while they load. A run without a
- * value at a step has a gap there. Rows without a step, of runs that name none, are left out.
+ * Puts the points of several runs on one axis. `runs`: for each run its points, undefined while they load. A row of several steps
+ * has its value at each of them, because those of a longer run are wider. A run without a value at a step has a gap there. Rows
+ * without a step, of runs that name none, are left out.
  */
 export function alignSteps(runs, getValue) {
-  const maps = runs.map(
-    (points) =>
-      new Map((points ?? []).filter(({ step }) => isNumber(step)).map((point) => [point.step, getValue(point)])),
+  const lists = runs.map((points) =>
+    (points ?? []).filter(({ step }) => isNumber(step)).toSorted((a, b) => a.step - b.step),
   )
-  const x = [...new Set(maps.flatMap((map) => [...map.keys()]))].sort((a, b) => a - b)
-  return { x, values: maps.map((map) => x.map((step) => map.get(step) ?? null)) }
+  const x = [...new Set(lists.flatMap((points) => points.map(({ step }) => step)))].sort((a, b) => a - b)
+  const values = lists.map((points) => {
+    let k = 0
+    return x.map((step) => {
+      while (k < points.length && points[k].step < step) k++
+      const point = points[k]
+      return point && (point.first_step ?? point.step) <= step ? (getValue(point) ?? null) : null
+    })
+  })
+  return { x, values }
 }
 
 /** Lists of runs whose settings differ in the seed only. Runs of the same seed, such as forks, stay alone. */

@@ -128,6 +128,21 @@ it('runs are aligned by step, with gaps where one has no value', () => {
   expect(runComparison.parseRunNames('a,b,,a,c,d', 3)).toEqual(['a', 'b', 'c'])
 })
 
+it('a row of several steps has its value at each of them, so that runs of different lengths have values in common', () => {
+  const wide = [
+    { first_step: 0, step: 3, reward: 1 },
+    { first_step: 8, step: 9, reward: 2 },
+  ]
+  const narrow = [0, 1, 4, 9].map((step) => ({ first_step: step, step, reward: step }))
+  expect(runComparison.alignSteps([wide, narrow], (row: { reward: number }) => row.reward)).toEqual({
+    x: [0, 1, 3, 4, 9],
+    values: [
+      [1, 1, 1, null, 2],
+      [0, 1, null, 4, 9],
+    ],
+  })
+})
+
 it('the latest figures are of ten steps, and none beside those of a short run', () => {
   const rows = (count: number, width: number) =>
     Array.from({ length: count }, (_, k) => ({

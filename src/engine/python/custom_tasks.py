@@ -81,7 +81,7 @@ def find_sources(places):
                 other = by_module.setdefault(source.module, source)
                 if other.path != source.path:
                     raise TaskPathError(f"{source.path} and {other.path} are both named {source.module}: rename one of them")
-        except TaskPathError as error:
+        except (TaskPathError, OSError) as error:
             problems.append({"file": place, "detail": str(error)})
     return list(by_module.values()), problems
 
@@ -160,13 +160,13 @@ def _is_hashed(name):
 
 
 def _list_files(*paths):
-    """These files, and those below these folders."""
-    files = [path for path in paths if os.path.isfile(path)]
+    """These files, and those below these folders: no dangling links, and no pipes, which never end."""
+    files = list(paths)
     for path in filter(os.path.isdir, paths):
         for folder, folders, names in os.walk(path):
             folders[:] = sorted(set(folders) - UNHASHED_FOLDERS)
             files += [os.path.join(folder, name) for name in names if _is_hashed(name)]
-    return sorted(set(files))
+    return sorted(filter(os.path.isfile, set(files)))
 
 
 def _hash_files(*paths, code=None):

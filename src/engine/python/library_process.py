@@ -13,6 +13,7 @@ import os
 import signal
 import socket
 import sys
+import traceback
 
 FDS = range(4)  # the last is the zygote's control channel
 F_SETSIG = 10  # fcntl has no name for it
@@ -93,8 +94,10 @@ def _become_zygote(zygote, connection, fds, folder, *arguments):
         os.chdir(folder)
         sys.argv = [*arguments]
         zygote.main()
-    finally:
-        os._exit(0)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)
 
 
 def _end_with(fd):

@@ -11,6 +11,7 @@ import {
   getModulePath,
 } from '../../platform/installation.ts'
 import { poll } from '../../platform/retry.ts'
+import { TEMPORARY_DATA } from './data-folder.ts'
 import { StartupError } from './startup-report.ts'
 
 const START_TIMEOUT_MS = 300_000 // the first start prepares the Python environment
@@ -44,7 +45,8 @@ export async function startChildServer(
   const sockets = socket ? [socket.fd()] : []
   const ownFolder = env.DATA_DIR === undefined ? mkdtempSync(join(tmpdir(), 'rgs-data-')) : undefined
   const dataDir = env.DATA_DIR ?? ownFolder ?? ''
-  const child = spawn(process.execPath, [getModulePath(join(import.meta.dirname, '..'), 'serve')], {
+  const args = [getModulePath(join(import.meta.dirname, '..'), 'serve'), ...(ownFolder ? [TEMPORARY_DATA] : [])]
+  const child = spawn(process.execPath, args, {
     env: buildChildEnvironment({
       ...createCompileCacheEnv(),
       ...createInheritedSocketsEnv(sockets.length),
@@ -75,16 +77,21 @@ export async function startChildServer(
   }
   const url = `http://127.0.0.1:${port}`
   const checkReady = async () => {
-    if (child.exitCode !== null) throw new StartupError(`The server exited during startup:\n${output}`)
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new StartupError(`The server exited during startup:\n${output}`)
     return isListening && (await isReady(url))
       ? { url, pid: child.pid ?? 0, dataDir, output: () => output, stop, ended }
       : undefined
   }
-  const server = await poll(checkReady, { everyMs: 50, timeoutMs: START_TIMEOUT_MS, signal })
-  if (server) return server
-  await stop()
-  signal?.throwIfAborted()
-  throw new StartupError(`The server was not ready within ${START_TIMEOUT_MS / 1000} s:\n${output}`)
+  try {
+    const server = await poll(checkReady, { everyMs: 50, timeoutMs: START_TIMEOUT_MS, signal })
+    if (server) return server
+    signal?.throwIfAborted()
+    throw new StartupError(`The server was not ready within ${START_TIMEOUT_MS / 1000} s:\n${output}`)
+  } catch (error) {
+    await stop()
+    throw error
+  }
 }
 
 /** Ready, and with a worker. */

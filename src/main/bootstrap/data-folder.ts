@@ -8,6 +8,9 @@ import { poll } from '../../platform/retry.ts'
 import { describeHolder, type FileLock, isFileLocked, readHolderPid, tryLockWithPid } from './file-lock.ts'
 import { StartupError } from './startup-report.ts'
 
+/** Argument of a server whose DATA_DIR the server removes if the process that made it ends first. */
+export const TEMPORARY_DATA = 'temporary-data'
+
 /** Creates the folder if it is missing. Throws a StartupError that names DATA_DIR if it is not a writable folder. */
 export function createFolder(path: string): void {
   try {

@@ -201,6 +201,20 @@ class CustomTasksTest(unittest.TestCase):
             self.assertEqual(problem["file"], place)
             self.assertIn(reason, problem["detail"])
 
+    def test_only_regular_files_are_hashed_and_an_unreadable_one_costs_its_place_alone(self):
+        good = write_module(self.folder, "good/fine.py", task="own_fine")
+        os.symlink("/nowhere", os.path.join(self.folder, "good", ".#fine.py"))
+        os.symlink("/nowhere", os.path.join(self.folder, "good", "words.txt"))
+        pack = os.path.dirname(write_module(self.folder, "pack/__init__.py", task="own_pack"))
+        os.symlink("/nowhere", os.path.join(pack, "words.txt"))
+        os.mkfifo(os.path.join(pack, "pipe"))
+        bad = os.path.dirname(write_module(self.folder, "bad/__init__.py", task="own_bad"))
+        os.symlink("/proc/self/mem", os.path.join(bad, "unreadable"))  # also by root
+        tasks, [problem] = self.load(bad, pack, os.path.dirname(good))
+        self.assertEqual(sorted(tasks), ["own_fine", "own_pack"])
+        self.assertEqual(problem["file"], bad)
+        self.assertIn("Input/output error", problem["detail"])
+
     def test_two_places_with_a_module_of_one_name_are_a_problem_that_names_both(self):
         one, two = write_module(self.folder, "a/same.py", task="own_a"), write_module(self.folder, "b/same.py", task="own_b")
         tasks, [problem] = self.load(one, two)

@@ -4,9 +4,9 @@ import { chmodSync, chownSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const UID = 65_534 // nobody
+const NOBODY = 65_534
 
-interface OrdinaryUser {
+export interface OrdinaryUser {
   /** The command, to be run by that user. */
   command(words: string[]): [string, ...string[]]
   /** A folder of that user in a temporary place. */
@@ -16,12 +16,12 @@ interface OrdinaryUser {
 }
 
 /** The reason if there can be none here. */
-export function createOrdinaryUser(): OrdinaryUser | { reason: string } {
+export function createOrdinaryUser(uid = NOBODY): OrdinaryUser | { reason: string } {
   if (process.getuid?.() !== 0) return { reason: 'only root can become another user' }
   const command = (words: string[]): [string, ...string[]] => [
     'setpriv',
-    `--reuid=${UID}`,
-    `--regid=${UID}`,
+    `--reuid=${uid}`,
+    `--regid=${uid}`,
     '--clear-groups',
     ...words,
   ]
@@ -38,7 +38,7 @@ export function createOrdinaryUser(): OrdinaryUser | { reason: string } {
     createForeignFolder,
     createFolder() {
       const folder = createForeignFolder()
-      chownSync(folder, UID, UID)
+      chownSync(folder, uid, uid)
       return folder
     },
   }

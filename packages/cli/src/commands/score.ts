@@ -1,6 +1,7 @@
 /** `score`: scores completions without storing anything. */
 
 import { createReadStream } from 'node:fs'
+import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { formatJsonLine, readLines } from '@reasoning-gym-server/codec/json-lines'
 import { ScoreResponse } from '@reasoning-gym-server/contract/score'
@@ -119,12 +120,10 @@ async function requestVerdicts(
 async function* readJsonLines(file: string | undefined): AsyncGenerator<{ line: number; value: unknown }> {
   const name = file === undefined || file === '-' ? 'stdin' : file
   const input = name === 'stdin' ? process.stdin : createReadStream(name)
-  const failed = new Promise<never>((_, reject) => input.once('error', reject))
-  failed.catch(() => {}) // reported below
-  const stream = name.endsWith('.gz') ? input.pipe(createGunzip()) : input
+  const stream = name.endsWith('.gz') ? pipeline(input, createGunzip(), () => {}) : input // reading it throws errors of both
   const lines = readLines(stream)
   for (let line = 1; ; line++) {
-    const next = await Promise.race([lines.next(), failed]).catch((cause: unknown) => {
+    const next = await lines.next().catch((cause: unknown) => {
       throw new CliError(`Cannot read ${name}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
     })
     if (next.done) return

@@ -1,10 +1,10 @@
 /** Several runs beside each other: their metrics over training, the settings that differ, and figures by task. */
 
 import { ApiError, fetchJson, readNdjson } from '../api.js'
-import { useResource } from '../data-hooks.js'
+import { refreshMetricRows, useResource } from '../data-hooks.js'
 import { formatCompact, formatCount, formatDecimal, formatPercent, formatSigned, pluralize } from '../format.js'
 import { useQueryField } from '../hooks.js'
-import { html, useMemo } from '../html.js'
+import { html, useMemo, useRef } from '../html.js'
 import { Chart, ChartToolbar, MarkList, useChartTools } from '../parts/chart.js'
 import {
   EmptyState,
@@ -35,6 +35,8 @@ import { sortRows } from '../sorting.js'
 /** Five have a color of their own; more are for runs of several seeds, which share one. */
 export const MAX_COMPARED_RUNS = 15
 const RELOAD_MS = 10_000
+/** Of the metrics of a run. */
+const MAX_ROWS = 400
 const TASK_FIGURES = {
   mean_score: 'Mean score, whole run',
   mean_reward: 'Mean reward, whole run',
@@ -57,7 +59,12 @@ const CHARTS = [
 export function CompareRunsPage() {
   const [names] = useQueryField('runs')
   const wanted = useMemo(() => parseRunNames(names, MAX_COMPARED_RUNS), [names])
-  const load = (_path, options) => Promise.all(wanted.map((name) => loadRun(name, options)))
+  const known = useRef(new Map())
+  // One after the other, so that a timeout keeps what was loaded before it.
+  const load = async (_path, options) => {
+    for (const name of wanted) known.current.set(name, await loadRun(name, known.current.get(name), options))
+    return wanted.map((name) => known.current.get(name))
+  }
   const { value, problem } = useResource(wanted.length === 0 ? null : `runs?${String(names)}`, {
     load,
     everyMs: RELOAD_MS,
@@ -95,16 +102,21 @@ function arrangeRuns(loaded, by) {
   return { found: colored, groups, hasSeeds: seeds.length < found.length }
 }
 
-/** Loads what is compared of one run. A run that cannot be loaded leaves the others as they are. */
-async function loadRun(name, options) {
+/**
+ * Loads what is compared of one run, and of the same run `before` only what is new. A run that cannot be loaded leaves the others
+ * as they are.
+ */
+async function loadRun(name, before, options) {
   const path = `runs/${encodeURIComponent(name)}`
   try {
-    const [run, steps, history] = await Promise.all([
-      fetchJson(path, options),
-      readNdjson(`${path}/metrics`, options),
-      fetchJson(`${path}/history`, options),
-    ])
-    return { name, run, steps, difficulties: listDifficulties(history.points) }
+    const run = await fetchJson(path, options)
+    const isSame = before?.run?.incarnation === run.incarnation && before.run.progress.step <= run.progress.step
+    if (isSame && JSON.stringify(before.run.progress) === JSON.stringify(run.progress)) return { ...before, run }
+    const rows = await refreshMetricRows(`${path}/metrics?points=${MAX_ROWS}`, isSame ? before.rows : [], options)
+    // merged, a run that names no steps has rows by time; as a whole it is at step 0
+    const start = rows[0] && !('step' in rows[0]) ? await readNdjson(`${path}/metrics?to=0`, options) : []
+    const { points } = await fetchJson(`${path}/history`, options)
+    return { name, run, rows, steps: start.length > 0 ? start : rows, difficulties: listDifficulties(points) }
   } catch (problem) {
     if (!(problem instanceof ApiError) || (problem.status !== 404 && problem.status !== 403)) throw problem
     return { name, problem }
@@ -122,9 +134,9 @@ const RUN_COLUMNS = [
   ['forked from', ({ run }) => drawOrigin(run), 'from-m'],
   ['step', ({ run }) => formatCount(run.progress.step), 'num'],
   ['rollouts', ({ run }) => formatCount(run.progress.rollouts), 'num from-m'],
-  ['reward, last 10 steps', ({ run, steps }) => formatDecimal(getLatest(run, steps, 'reward'), 3), 'num'],
+  ['reward, last 10+ steps', ({ run, steps }) => formatDecimal(getLatest(run, steps, 'reward'), 3), 'num'],
   ['whole run', ({ run }) => formatDecimal(getMean(run.tasks, 'mean_reward'), 3), 'num from-m'],
-  ['score, last 10 steps', ({ run, steps }) => formatDecimal(getLatest(run, steps, 'score'), 3), 'num'],
+  ['score, last 10+ steps', ({ run, steps }) => formatDecimal(getLatest(run, steps, 'score'), 3), 'num'],
   ['whole run', ({ run }) => formatDecimal(getMean(run.tasks, 'mean_score'), 3), 'num from-m'],
 ]
 

@@ -134,11 +134,20 @@ function explainUnwritableFolder(files: VenvFiles, file: RequirementsFile, cause
   const advice =
     code === 'EROFS'
       ? 'mount it writable for the first start'
-      : `make it writable for this user (${userInfo().username}), or run the first start as its owner`
+      : `make it writable for this user (${getUserName()}), or run the first start as its owner`
   return new StartupError(
     `${found}${files.root} cannot be written (${code}), but the Python environment must be created there: ${advice}`,
     { cause },
   )
+}
+
+/** The user ID where the user has no name, as in a container that is run with `-u 12345`. */
+export function getUserName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.())
+  }
 }
 
 const CANDIDATES = ['python3.11', 'python3.12', 'python3.13', 'python3']

@@ -16,7 +16,7 @@ import { createPrivateFolder } from '../data-folder.ts'
 import { installRedisBinary } from '../python/python-environment.ts'
 import { type ReportProgress, StartupError, withWaitNotice } from '../startup-report.ts'
 
-const MAX_SOCKET_PATH_CHARS = 100
+const MAX_SOCKET_PATH_BYTES = 100
 const ANSWER_TIMEOUT_MS = 2000
 
 interface RedisSocket {
@@ -30,7 +30,7 @@ interface RedisSocket {
  */
 export function createRedisSocket(folder: string): RedisSocket {
   const beside = join(folder, 'redis.sock')
-  if (beside.length <= MAX_SOCKET_PATH_CHARS) return { path: beside, remove() {} }
+  if (Buffer.byteLength(beside) <= MAX_SOCKET_PATH_BYTES) return { path: beside, remove() {} }
   const ownerKey = `${process.getuid?.()} ${realpathSync(folder)}`
   const hash = createHash('sha256').update(ownerKey).digest('hex').slice(0, 16)
   const fallbackFolder = join(tmpdir(), `rgs-redis-${hash}`)

@@ -1,7 +1,7 @@
 /** Checks Node and its packages, Python, the library, the checkout and the machine. */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { availableParallelism, totalmem, userInfo } from 'node:os'
+import { availableParallelism, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Finding, fail, ok, warn } from '@reasoning-gym-server/contract/finding'
@@ -11,6 +11,7 @@ import { APP_ROOT, findPackageFolder, IS_PACKAGE } from '../../../platform/insta
 import { errorMessage } from '../../../platform/throttled-log.ts'
 import {
   findRunProblem,
+  getUserName,
   getVenvFolder,
   getVenvState,
   requirePython,
@@ -95,7 +96,7 @@ export function checkCheckout(): Finding[] {
       `${APP_ROOT} is not writable (${problem}), but the next start must create .venv there`,
       problem === 'ENOSPC' || problem === 'EDQUOT'
         ? 'free some disk space: .venv takes 300 MB'
-        : `make it writable for your user (${userInfo().username}), or start the server once as its owner`,
+        : `make it writable for your user (${getUserName()}), or start the server once as its owner`,
     ),
   ]
 }

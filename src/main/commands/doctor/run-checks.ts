@@ -1,6 +1,6 @@
 /** Runs the checks of `doctor`, in the order in which a user should fix the problems. */
 
-import { getLocalUrl, isServerRunning } from '@reasoning-gym-server/cli/with-server'
+import { getConfiguredServer, getLocalUrl, isServerRunning } from '@reasoning-gym-server/cli/with-server'
 import { ConfigError } from '@reasoning-gym-server/contract/dot-env'
 import { type Finding, fail, ok, warn } from '@reasoning-gym-server/contract/finding'
 import { createEngineOptions } from '../../../engine/create-engine.ts'
@@ -41,18 +41,18 @@ export async function runDoctorChecks({ url }: { url?: string }): Promise<Findin
     await checkDataDirOwner(config),
     await checkCustomTasks(config),
   ]
-  const looked =
-    url ?? config.REASONING_GYM_URL ?? ((await isServerRunning(getLocalUrl(config))) ? getLocalUrl(config) : undefined)
+  const configured = getConfiguredServer({ url }, config)
+  const looked = configured.url ?? ((await isServerRunning(getLocalUrl(config))) ? getLocalUrl(config) : undefined)
   return [
     ...programs,
     ...places.filter((finding) => finding !== undefined),
-    ...(looked === undefined ? [] : await checkServer(looked.replace(/\/$/, ''), config)),
+    ...(looked === undefined ? [] : await checkServer(looked.replace(/\/$/, ''), configured.key)),
   ]
 }
 
-async function checkServer(url: string, { REASONING_GYM_API_KEY }: ServerConfig): Promise<Finding[]> {
+async function checkServer(url: string, key: string | undefined): Promise<Finding[]> {
   const readiness = await checkReadiness(url)
-  return readiness.is === 'fail' ? [readiness] : [readiness, await checkKey(url, REASONING_GYM_API_KEY)]
+  return readiness.is === 'fail' ? [readiness] : [readiness, await checkKey(url, key)]
 }
 
 function loadConfig(): { config: ServerConfig } | { finding: Finding } {

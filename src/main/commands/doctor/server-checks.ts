@@ -63,7 +63,7 @@ function describeKeyProblem(error: unknown, key: string | undefined): string {
     return 'the server does not say which role it gives'
   return key === undefined
     ? 'the server has API keys, and REASONING_GYM_API_KEY is not set'
-    : 'the server rejects REASONING_GYM_API_KEY'
+    : 'the server rejects the key'
 }
 
 function formatCount(workers: number): string {

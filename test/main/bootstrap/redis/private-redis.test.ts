@@ -212,6 +212,14 @@ it('keeps its files and its socket from other users, also in a folder that was o
   }
 })
 
+it('has a socket elsewhere if the bytes of its path are too many', () => {
+  const data = join(folder, 'ü'.repeat(50))
+  mkdirSync(data)
+  const { path, remove } = createRedisSocket(data)
+  expect(Buffer.byteLength(path)).toBeLessThan(100)
+  remove()
+})
+
 it('does not put its socket where somebody else has made a link', () => {
   const redis = join(far(), 'redis')
   mkdirSync(redis, { recursive: true })
