@@ -60,7 +60,7 @@ A command that needs a server picks the first of these:
 3. a temporary server on a free loopback port. The command starts it and stops it at the end. Runs, evals and collections stay in
    \`DATA_DIR\`, where later commands find them.
 
-\`--key\` or \`REASONING_GYM_API_KEY\` sets the API key; without them, it is the password in the URL: \`http://trainer:KEY@host:8000\`.
+The API key is that of \`--key\`, or the password in the URL (\`http://trainer:KEY@host:8000\`), or \`REASONING_GYM_API_KEY\`.
 
 ## Output
 

@@ -80,7 +80,7 @@ export function getConfiguredServer(
   const [, scheme = '', password = '', address = given] = URL_WITH_KEY.exec(given ?? '') ?? []
   return {
     url: address && scheme + address,
-    key: key ?? REASONING_GYM_API_KEY ?? (querystring.unescape(password) || undefined),
+    key: key ?? (querystring.unescape(password) || REASONING_GYM_API_KEY),
   }
 }
 
