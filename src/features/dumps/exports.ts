@@ -124,13 +124,12 @@ interface ExportSource {
 
 async function* streamSourcedGroups(deps: ExportsDeps, source: ExportSource): AsyncGenerator<SourcedGroup> {
   const { run, kind, files, signal } = source
-  const seen = new Map<string, Set<string>>()
+  const seen = new Set<string>()
   if (kind !== 'kept') {
     for (const { name } of files) {
       for await (const { line, group } of streamGroupsFromFile(deps, name)) {
         signal.throwIfAborted()
-        const { group_id: id } = group
-        if (kind === 'all') seen.set(id, (seen.get(id) ?? new Set()).add(hashContent(group)))
+        if (kind === 'all') seen.add(identify(group))
         yield { sourceKey: `${name} ${line}`, group }
       }
     }
@@ -138,15 +137,14 @@ async function* streamSourcedGroups(deps: ExportsDeps, source: ExportSource): As
   if (kind === 'dumps') return
   for await (const group of streamRetainedGroups(deps, run)) {
     signal.throwIfAborted()
-    const { group_id: id } = group
-    if (!seen.get(id)?.has(hashContent(group))) yield { sourceKey: `kept ${id}`, group }
+    if (!seen.has(identify(group))) yield { sourceKey: `kept ${group.group_id}`, group }
   }
 }
 
 /** Tells a group from another one of its ID: a rewind frees the IDs of groups whose lines stay in dump files. */
-function hashContent(group: DumpedGroup): string {
+function identify(group: DumpedGroup): string {
   const contents = group.rollouts.map(({ conversation }) => conversation.at(-1)?.content)
-  return shortHash(JSON.stringify([buildSharedColumns(group).item_id, contents]))
+  return shortHash(JSON.stringify([group.group_id, buildSharedColumns(group).item_id, contents]))
 }
 
 /** Leaves out a line that something has damaged. Its group comes from Redis if it is still there. */

@@ -197,7 +197,8 @@ export class RolloutSubmission {
     const postedAt = redisNow()
     let run = cachedRun
     for (let k = 0; k < ACCEPT_RETRY_LIMIT; k++) {
-      if (gatheredIn && !haveSameHistory(run, gatheredIn)) throw runRestoredError(name)
+      const { epoch, counters } = gatheredIn ?? run
+      if (run.epoch !== epoch || run.counters.rewinds !== counters.rewinds) throw runRestoredError(name)
       const { ref, packed, acceptance } = await this.#tryAccept(run, group, serverFull)
       const { textBytes } = packed
       const bytes = packed.texts.byteLength + packed.arrays.byteLength
@@ -244,10 +245,6 @@ export class RolloutSubmission {
       )
     return { ...buildGroupIdentity(ref, item), ...result, ...(rewards && { rewards }), status, destination }
   }
-}
-
-function haveSameHistory(a: ResolvedRun, b: ResolvedRun): boolean {
-  return a.epoch === b.epoch && (a.counters.rewinds ?? 0) === (b.counters.rewinds ?? 0)
 }
 
 /** The most turns that a rollout has. */

@@ -49,16 +49,8 @@ const MAX_TEXT_BYTES_IN_FLIGHT = 256 * 1024 * 1024
 const MAX_SETTINGS_CHANGE_RETRIES = 5
 
 export function createScoreGroupProcessor(deps: ScoreGroupProcessorDeps) {
-  const {
-    engine,
-    groups,
-    runs,
-    tracing = NO_TRACING,
-    requeueAlone,
-    gradeQueued,
-    recordCompletion,
-    afterCompletion,
-  } = deps
+  const { engine, groups, runs, tracing = NO_TRACING } = deps
+  const { requeueAlone, gradeQueued, recordCompletion, afterCompletion } = deps
   const textMemory = new WeightedSemaphore(MAX_TEXT_BYTES_IN_FLIGHT)
   const blockedOnEngine = new Set<string>() // not read again until the engine is available
   return async (

@@ -51,7 +51,7 @@ export function readBodyBytes(request: FastifyRequest, payload: RequestPayload, 
     bytes += chunk.byteLength
     if (bytes > limit) return reject(createBodyTooLargeError(limit))
     parts.push(chunk)
-    if (parts.length - joined === JOINED_CHUNKS) parts.push(join(parts.splice(joined++)))
+    if (parts.length - joined === JOINED_CHUNKS) parts.push(Buffer.concat(parts.splice(joined++)))
     if (bytes > LARGE_BODY_BYTES && !hasAsked) void waitForSlot()
   }
   const waitForSlot = async () => {
@@ -76,12 +76,6 @@ export function readBodyBytes(request: FastifyRequest, payload: RequestPayload, 
   const finish = () => end(null)
   const fail = (error: Error) => end(createBrokenBodyError(error, encoding))
   payload.on('data', take).once('end', finish).once('error', fail).resume()
-}
-
-function join(chunks: Buffer[]): Buffer {
-  const all = Buffer.concat(chunks)
-  chunks.forEach(detachBuffer)
-  return all
 }
 
 function concatIntoSharedBuffer(parts: Buffer[], bytes: number): Buffer {

@@ -127,17 +127,8 @@ function isPaid({ verdicts = [], hardened_scores: hardened = [] }) {
 }
 
 function Row({ group, base, isOpen }) {
-  const {
-    task,
-    mean_reward,
-    destination,
-    verdicts = [],
-    status,
-    policy_version,
-    matches,
-    group_id,
-    common_answer,
-  } = group
+  const { task, mean_reward, destination, verdicts = [], status } = group
+  const { policy_version, matches, group_id, common_answer } = group
   return html`<li>
     <a href=${addressOf(`${base}/${encodeURIComponent(group_id)}`, { rollout: '' })} aria-current=${isOpen ? 'true' : null}>
       <b>${formatDecimal(mean_reward)}</b>

@@ -14,6 +14,7 @@ import type { CompletionRequest, ModelClients } from '../models/clients.ts'
 import type { JobOfKind } from '../records.ts'
 import {
   buildUnmakeableVerdict,
+  decodeSampleOutput,
   encodeSampleOutput,
   getLastResponse,
   gradeSample,
@@ -23,7 +24,6 @@ import {
   type StoredSampleVerdict,
 } from '../samples/output.ts'
 import type { RecordSampleResult } from '../samples/repository.ts'
-import { loadSampleOutput } from '../samples/stream.ts'
 
 /** After longer answers there is no further try: a sample may hold one large answer, and eight of them would be 128 MiB. */
 const MAX_CONVERSATION_CHARS = 1024 * 1024
@@ -81,7 +81,7 @@ export class EvalSampleProcessor {
 
   /** Returns the stored output, unless it is a failure: a job that ended before that was recorded requests it again. */
   async #getAnswer({ id }: JobOfKind<'eval'>, sample: number): Promise<SampleOutput | undefined> {
-    const output = loadSampleOutput(await this.#deps.samples.getOutput(id, sample))
+    const output = decodeSampleOutput(await this.#deps.samples.getOutput(id, sample))?.output
     return output?.kind === 'failed' ? undefined : output
   }
 

@@ -74,13 +74,14 @@ export async function encodeSampleOutput(output: SampleOutput): Promise<Buffer> 
 }
 
 /**
- * Decodes an output and returns the size of its JSON. Returns undefined if that exceeds `maxBytes`, without inflating
+ * Decodes an output, if there is one, and returns the size of its JSON. Returns undefined if that exceeds `maxBytes`, without inflating
  * more than that. Throws if another version of the server encoded it.
  */
 export function decodeSampleOutput(
-  encoded: Buffer,
+  encoded: Buffer | null | undefined,
   maxBytes: number = constants.MAX_LENGTH,
 ): { output: SampleOutput; bytes: number } | undefined {
+  if (!encoded) return undefined
   try {
     const json = inflateRawSync(deflatedPart(encoded), { maxOutputLength: Math.max(1, maxBytes) }) // zlib rejects 0
     return { output: SampleOutput.parse(JSON.parse(json.toString())), bytes: json.byteLength }

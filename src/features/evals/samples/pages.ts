@@ -12,7 +12,7 @@ import type { JobOfKind } from '../records.ts'
 import type { SuiteItem } from '../suites.ts'
 import { decodeSampleOutput, StoredSampleVerdict } from './output.ts'
 import type { SampleRepository } from './repository.ts'
-import { buildEvalSample, loadSampleOutput } from './stream.ts'
+import { buildEvalSample } from './stream.ts'
 
 const VERDICTS_PER_READ = 500
 /** Number of samples that one call examines at most. */
@@ -72,8 +72,7 @@ export async function listSamplePage(
         examined += 1
         last = `s${sample}`
         if (!item) continue
-        const encoded = outputs.get(sample)
-        const { output, bytes = 0 } = (encoded && decodeSampleOutput(encoded)) ?? {}
+        const { output, bytes = 0 } = decodeSampleOutput(outputs.get(sample)) ?? {}
         if (lowerCase !== undefined) searchedBytes += bytes
         const built = buildEvalSample(sample, item.id, verdict, output)
         if (lowerCase !== undefined && !containsText(built, lowerCase)) continue
@@ -105,7 +104,7 @@ export async function getSample(
     samples.getOutput(job.id, sample),
   ])
   const expected = mayExpect(job, caller, verdict) ? await loadExpected(deps, job, item, verdict, caller) : {}
-  return { ...buildEvalSample(sample, item.id, verdict, loadSampleOutput(output)), ...expected }
+  return { ...buildEvalSample(sample, item.id, verdict, decodeSampleOutput(output)?.output), ...expected }
 }
 
 /**

@@ -31,7 +31,7 @@ export async function* streamEvalSamples(
     ])
     for (const [k, sample] of page.entries()) {
       const item = items[k]
-      if (item) yield buildEvalSample(sample, item.id, verdicts[k] ?? null, loadSampleOutput(outputs[k]))
+      if (item) yield buildEvalSample(sample, item.id, verdicts[k] ?? null, decodeSampleOutput(outputs[k])?.output)
     }
   }
 }
@@ -61,10 +61,6 @@ export async function listFailedSamples(samples: VerdictReader, job: GenerationJ
   if (isOfKind(job, 'collection')) return failed
   for await (const [sample, verdict] of streamVerdicts(samples, job)) if (verdict?.score === null) failed.push(sample)
   return failed
-}
-
-export function loadSampleOutput(encoded: Buffer | null | undefined): SampleOutput | undefined {
-  return encoded ? decodeSampleOutput(encoded)?.output : undefined
 }
 
 export function buildEvalSample(

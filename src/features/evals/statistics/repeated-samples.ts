@@ -92,7 +92,7 @@ export function majorityAt(samples: readonly ScoredSample[], ks: readonly number
   const majorities = Array.from({ length: most }, (_, k) => countCorrectMajorities(answers, k + 1))
   const sums = majorities.reduce(
     (sum, counts) => sum.map((all, taken) => all + (counts[taken] ?? 0)),
-    zeros(voted.length + 1),
+    new Float64Array(voted.length + 1),
   )
   const silent = samples.length - voted.length
   return new Map(
@@ -113,9 +113,9 @@ export function majorityAt(samples: readonly ScoredSample[], ks: readonly number
 function countCorrectMajorities(answers: readonly EqualAnswers[], votes: number): Float64Array {
   const width = answers.filter(({ count }) => count >= votes).length + 1
   const size = answers.reduce((sum, { count }) => sum + Math.min(count, votes), 1)
-  const ways = zeros(size * width)
+  const ways = new Float64Array(size * width)
   /** The ways, each times the number of correct answers among those with `votes` votes. */
-  const wins = zeros(size * width)
+  const wins = new Float64Array(size * width)
   ways[0] = 1
   let [largest, tops] = [0, 0] // of the answers so far
   for (const { count, correct } of answers) {
@@ -138,14 +138,10 @@ function countCorrectMajorities(answers: readonly EqualAnswers[], votes: number)
     largest += limit
     tops += Number(count >= votes)
   }
-  const counts = zeros(size)
+  const counts = new Float64Array(size)
   for (let taken = 0; taken < size; taken++)
     for (let top = 1; top < width; top++) counts[taken] = (counts[taken] ?? 0) + (wins[taken * width + top] ?? 0) / top
   return counts
-}
-
-function zeros(length: number): Float64Array {
-  return new Float64Array(length)
 }
 
 /** Pascal's triangle. 256 samples of an item, the most that there are, stay far below the largest double. */

@@ -232,16 +232,8 @@ const STEP_SUMS_BY_TASK = [
 ] as const
 
 function* listTasks(checkpoint: Checkpoint): Generator<[path: string, task: string | null]> {
-  const {
-    curriculum,
-    recent_accuracies,
-    learnability = {},
-    tasks,
-    curriculum_history,
-    sequence,
-    step_sums,
-    block_sums = [],
-  } = checkpoint
+  const { curriculum, recent_accuracies, learnability = {}, tasks, curriculum_history, sequence } = checkpoint
+  const { step_sums, block_sums = [] } = checkpoint
   for (const [field, byTask] of Object.entries({ curriculum, recent_accuracies, learnability, tasks }))
     for (const task of Object.keys(byTask)) yield [`${field}.${task}`, task]
   for (const [k, { task }] of curriculum_history.entries()) yield [`curriculum_history.${k}.task`, task]

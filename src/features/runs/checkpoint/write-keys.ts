@@ -24,18 +24,8 @@ export async function writeCheckpoint(
   checkpoint: Omit<Checkpoint, 'settings'>,
   now: number,
 ): Promise<void> {
-  const {
-    curriculum,
-    recent_accuracies,
-    learnability = {},
-    tasks,
-    curriculum_history,
-    sequence,
-    mixes,
-    marks = [],
-    step_sums,
-    block_sums = [],
-  } = checkpoint
+  const { curriculum, recent_accuracies, learnability = {}, tasks, curriculum_history, sequence } = checkpoint
+  const { mixes, marks = [], step_sums, block_sums = [] } = checkpoint
   const writer = new ChunkWriter(redis)
   for (const [task, { frontier, ...state }] of Object.entries(curriculum)) {
     if (frontier) {
