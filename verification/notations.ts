@@ -46,7 +46,8 @@ async function measureTask(task: string): Promise<void> {
   const places = Array.from({ length: Number(values.items) }, (_, k): [number, number] => [Number(values.seed) + k, 0])
   const made = await makeHardenedItems(engine, task, await engine.canonicalizeConfig(task, {}), places)
   const items = made.filter(({ rightKey, isAnswerable }) => rightKey !== null && isAnswerable)
-  for (const { name, write } of NOTATIONS) {
+  for (const { name, kind, write } of NOTATIONS) {
+    if (task === 'codeio' && kind !== 'whole answer') continue // other brackets or quotes are other JSON
     const paid = { upstream: true, hardened: true }
     let count = 0
     for (const item of items) {

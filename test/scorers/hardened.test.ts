@@ -128,6 +128,7 @@ describe('no reward without solving', () => {
     ['the first of two polynomials is a guess', 'polynomial_multiplication', (i) => `${oracle(i)} or x`],
     ['the first of two antiderivatives is a guess', 'simple_integration', (i) => `${oracle(i)} or x`],
     ['a second span of time is a second guess', 'time_intervals', (i) => `${oracle(i)} or 3 days`],
+    ['a variable is no constant', 'simple_integration', (i) => `${oracle(i)}*${field<string>(i, 'variable')}`],
     ['a number with the other sign is another', 'gsm_symbolic', (i) => `-${oracle(i)}`],
     ['no moves solve no cube', 'rubiks_cube', always(' ')],
     ['a plan for any board lifts nothing', 'boxnet', always('[{"Agent[9.5, 9.5]": "move(box_red, target_red)"}]')],
@@ -167,6 +168,12 @@ describe('no reward without solving', () => {
     const entry = { question, answer: '3.051757812e-05', metadata: {} }
     const rule = createHardenedRule('coin_flip', { entry, config: {}, upstream: () => 1 })
     expect([rule('0'), rule('3.05e-05'), rule('3.0517578125e-05'), rule('1/32768')]).toEqual([0, 1, 1, 1])
+  })
+
+  it('other JSON is another output (codeio)', () => {
+    const entry = { question: 'Predict the output.', answer: '["1", "2"]', metadata: {} }
+    const rule = createHardenedRule('codeio', { entry, config: {}, upstream: () => 0 })
+    expect(['["1","2"]', '[1, 2]', '1, 2', "['1', '2']"].map(rule)).toEqual([1, 0, 0, 0])
   })
 
   it.each(FORMATS)('well-formed text is worth nothing by itself (%s)', async (task, text) => {
@@ -244,6 +251,22 @@ describe('honest near-misses are forgiven', () => {
     ['a fraction in LaTeX', 'fraction_simplification', (i) => `\\boxed{\\frac{${parts(i).join('}{')}}}`],
     ['numbers that are no texts', 'number_sorting', (i) => oracle(i).replaceAll("'", '')],
     ['factors with another sign between', 'prime_factorization', (i) => oracle(i).replaceAll('×', '\\times')],
+    ['factors with another sign between', 'prime_factorization', (i) => oracle(i).replaceAll('×', '·')],
+    ['the number before its factors', 'prime_factorization', (i) => `${product(oracle(i))} = ${oracle(i)}`],
+    ['what is counted', 'leg_counting', (i) => `${oracle(i)} legs`],
+    ['spaces in a fraction', 'dice', (i) => oracle(i).replace('/', ' / ')],
+    [
+      'the name of the unknown before each root',
+      'polynomial_equations',
+      (i) => oracle(i).replaceAll(/-?[\d.]+/g, 'x = $&'),
+    ],
+    ['the brackets of a list of one', 'list_functions', (i) => oracle(i).replaceAll(/[[\]]/g, ' $& ')],
+    ['the quotes of a list of one', 'number_filtering', (i) => oracle(i).replaceAll("'", '"')],
+    [
+      'commas between the rows',
+      'binary_matrix',
+      (i) => `[${oracle(i).replaceAll(' ', ', ').replaceAll('\n', '],\n[')}]`,
+    ],
   ]
   it.each(others)('%s (%s)', async (_, task, answer) => {
     expect(await scores(task, answer)).toSatisfy(allOne)

@@ -26,11 +26,22 @@ const same: [key: string, answers: string[]][] = [
   ],
   ['-5', ['\u22125', '\\boxed{\u22125}', '3 - 8 = -5']],
   ['104.0 - 12.0i', ['(24.0 - 35.0i) - (-80.0 - 23.0i) = 104.0 - 12.0i', '104.0 \u2212 12.0i']],
+  ['3.5e-05', ['x = 3.5e-05', 'P(X > 7) ≈ 3.5e-05']],
+  ['3413/3684', ['3413 / 3684', '3,413/3,684']],
+  ["['-3']", ['["-3"]', '[-3]', '[ "-3" ]']],
   ['[1, 2, 3]', ['[1,2,3]', '1, 2, 3', '`[ 1, 2, 3 ]`', '[1,\n2,\n3]', '["1", "2", "3"]']],
   ["['a', 'b']", ['["a", "b"]', 'a, b', '[a, b]']],
   [
     '1 2\n3 4',
-    ['[[1, 2], [3, 4]]', '[1, 2]\n[3, 4]', '1, 2\n3, 4', '1  2\n\n3  4', '1\t2\n3\t4', '```\n1 2\n3 4\n```'],
+    [
+      '[[1, 2], [3, 4]]',
+      '[1, 2]\n[3, 4]',
+      '[1, 2],\n[3, 4]',
+      '1, 2\n3, 4',
+      '1  2\n\n3  4',
+      '1\t2\n3\t4',
+      '```\n1 2\n3 4\n```',
+    ],
   ],
   ['He said it.', ['He said it..', '"He said it."', 'The answer is He said it.']],
 ]
@@ -47,6 +58,8 @@ const others: [key: string, answers: string[]][] = [
       '**4** **5**',
       'not 5',
       '4 = 5',
+      '-4 = 5',
+      '≈ 5',
       '4 or x = 5',
       '\\boxed{4} \\boxed{5}',
       '5k',
@@ -63,6 +76,13 @@ const others: [key: string, answers: string[]][] = [
 ]
 it.each(others)('%j: another answer stays another', (key, answers) => {
   for (const answer of answers) expect(listReadings(answer, key), answer).not.toContain(key)
+})
+
+it('a number may be followed by what the question counts, and by nothing else', () => {
+  const question = 'How many legs are there in total if you have 3 ants?'
+  expect(listReadings('**194 legs**', '194', question)).toContain('194')
+  for (const answer of ['194 ants', '194 or 195 legs', '194 thousand', '1 94 legs'])
+    expect(listReadings(answer, '194', question), answer).not.toContain('194')
 })
 
 it('an answer without a wrapper has one reading', () => {

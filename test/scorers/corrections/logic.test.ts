@@ -72,6 +72,8 @@ const notes: [why: string, task: string, seed: number, note: string | null][] = 
   ['an idle press is a shorter way', 'quantum_lock', 5005, BUTTONS],
   ['an idle press is another way', 'quantum_lock', 5014, BUTTONS],
   ['any color', 'quantum_lock', 5003, null],
+  ['River may be a sister or a brother', 'family_relationships', 50322, 'Note: River is a woman.'],
+  ['Mary is a sister', 'family_relationships', 50000, null],
 ]
 
 describe('notes', () => {

@@ -13,6 +13,8 @@ const POINTS = [0.07, 0.173, 0.231, 0.319, 0.619, 1.37, 2.71, 5.33, 9.83, 10.7, 
   .map((x) => exactBall(x))
 const MIN_POINTS = 4
 /** An error bound that is wider than this share of the integrand tells nothing. */
+/** Of larger values, the error would hide a constant. */
+const MAX_MAGNITUDE = 1000
 const MAX_ERROR = 1e-6
 const MAX_CHARS = 4000
 
@@ -54,7 +56,7 @@ function createSlopeCheck(integrand: string, variable: string): (answer: string)
     const differences = samples.flatMap(({ at, value }) => {
       const { slope } = evaluateExpr(reading.value, { variable, at })
       const difference = subtractBalls(slope, value)
-      const isClear = difference.radius <= MAX_ERROR * (1 + Math.abs(value.re))
+      const isClear = difference.radius <= MAX_ERROR * Math.min(1 + Math.abs(value.re), MAX_MAGNITUDE)
       return isReal(slope) && isClear ? [difference] : []
     })
     return differences.length >= MIN_POINTS && !differences.some(isAwayFromZero)

@@ -55,14 +55,28 @@ const WORDS: Readonly<Record<string, readonly [ofWoman: string, ofMan: string]>>
   'father-in-law': ['daughter-in-law', 'son-in-law'],
 }
 
+const NAMES_OF_EITHER_SEX: ReadonlySet<string> = new Set(
+  'Atlas Axel Kai Logan Nova Phoenix Rain River Ryder Sage Sky Winter Zion'.split(' '),
+)
+/** Of the first person, in the words that name it: not those of WORDS. */
+const SEXES = [
+  [/^(?:mother|sister|daughter|wife|grandmother|aunt)$/, 'woman'],
+  [/^(?:father|brother|son|husband|grandfather|uncle)$/, 'man'],
+] as const
+
 export const familyRelationships: Correction = {
   reason:
     'A daughter-in-law or son-in-law is called by what the other person is to her or him; nieces and nephews are ' +
-    "named by the other person's sex.",
+    "named by the other person's sex; and names such as River do not tell a sister from a brother.",
   keys({ entry, config }) {
     const { person1, relationship } = Relatives.parse(entry.metadata)
     const { male_names: male, female_names: female } = Names.parse(config)
     return WORDS[relationship]?.filter((_, k) => (k === 0 ? female : male).includes(person1))
+  },
+  clarification({ metadata }) {
+    const { person1, relationship } = Relatives.parse(metadata)
+    const sex = SEXES.find(([words]) => words.test(relationship))?.[1]
+    return NAMES_OF_EITHER_SEX.has(person1) && sex ? `Note: ${person1} is a ${sex}.` : undefined
   },
 }
 

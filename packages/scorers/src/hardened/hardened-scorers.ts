@@ -63,19 +63,26 @@ export function createHardenedRule(task: string, item: HardenedScorerInput): (an
     ? keys.map((key) => ({ key, rule: create(replaceKey(task, item, key)) }))
     : [{ key: item.entry.answer, rule: create(item) }]
   const decide = correction?.decide?.(item)
+  const read = createReader(task, item)
   return (answer) => {
-    const verdict = decide && decideBest(decide, listReadings(answer, item.entry.answer))
+    const verdict = decide && decideBest(decide, read(answer))
     if (verdict !== undefined) return verdict ? 1 : 0
-    return Math.max(0, ...rules.map(({ key, rule }) => scoreBest(listReadings(answer, key), rule)))
+    return Math.max(0, ...rules.map(({ key, rule }) => scoreBest(read(answer, key), rule)))
   }
 }
 
 /** The readings of answers that a rule asks `upstream` for: those that no correction decides. */
 export function listUndecidedReadings(task: string, item: CorrectedItem, answers: readonly string[]): string[] {
   const decide = CORRECTIONS[task]?.decide?.(item)
-  const readings = answers.map((answer) => listReadings(answer, item.entry.answer))
+  const read = createReader(task, item)
+  const readings = answers.map((answer) => read(answer))
   const undecided = decide ? readings.filter((texts) => decideBest(decide, texts) === undefined) : readings
   return [...new Set(undecided.flat())]
+}
+
+/** The readings of an answer by a key. To codeio, other brackets or quotes are other JSON. */
+function createReader(task: string, { entry }: Pick<CorrectedItem, 'entry'>) {
+  return (answer: string, key = entry.answer) => listReadings(answer, task === 'codeio' ? null : key, entry.question)
 }
 
 /** Right if one reading is; else what is decided of the barest. */

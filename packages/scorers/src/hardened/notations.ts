@@ -38,6 +38,8 @@ const ANSWER_IS_PATTERN =
   /^(?:\*\*|__)?(?:the )?(?:(?:final|correct|right) )?answer(?: is|:\*\*|:__|\*\*:|__:|:| =)(?: ?:)?(?!\w)\s*/i
 const COMMAND_PATTERN = /^\\(?:boxed|fbox|text|mathrm|mathbf|mathtt|textbf|texttt)\{/
 const TEXT_COMMAND_PATTERN = /\\(?:text|mathrm|mathbf|mathtt|textbf|texttt)\{([^{}]*)\}/g
+/** `F(x) =` before an antiderivative. */
+const FUNCTION_PATTERN = /^[A-Za-z]\([A-Za-z]\) ?= ?/
 const FRACTION_PATTERN = /^(-?)\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}$/
 const ASCII_END_PATTERN = /[!-~]$/
 
@@ -59,11 +61,17 @@ export function listAnswerVariants(answer: string): string[] {
     bare = trimLines(next)
     texts.add(bare)
   }
-  bare = bare.replaceAll(TEXT_COMMAND_PATTERN, '$1').replaceAll(LOOKALIKE_PATTERN, toPlainCharacter)
+  for (const text of [...texts]) texts.add(toPlain(text))
+  bare = toPlain(bare)
+  texts.delete(bare)
   texts.add(bare)
   const [, sign = '', top, bottom] = FRACTION_PATTERN.exec(bare) ?? []
   if (top !== undefined) texts.add(`${sign}${top}/${bottom}`)
   return [...texts]
+}
+
+function toPlain(text: string): string {
+  return text.replaceAll(TEXT_COMMAND_PATTERN, '$1').replaceAll(LOOKALIKE_PATTERN, toPlainCharacter)
 }
 
 /** The barest of the variants. */
@@ -72,13 +80,13 @@ export function getBareAnswer(answer: string): string {
 }
 
 /**
- * The variants of an answer and, where they differ, its number in plain digits, or its cells with the brackets, commas and spaces
- * of the key.
+ * The variants of an answer and, where they differ, its number in plain digits, without what the question counts, or its cells with
+ * the brackets, commas and spaces of the key.
  */
-export function listReadings(answer: string, key: string | null): string[] {
+export function listReadings(answer: string, key: string | null, question = ''): string[] {
   const variants = listAnswerVariants(answer)
   const bare = variants.at(-1) ?? answer
-  const written = key === null ? undefined : (writeNumber(bare, key) ?? writeInLayout(bare, key))
+  const written = key === null ? undefined : (writeNumber(bare, key, question) ?? writeInLayout(bare, key))
   return written === undefined ? variants : [...new Set([...variants, ...listAnswerVariants(written)])]
 }
 
@@ -104,7 +112,7 @@ function stripWrapper(text: string): string | undefined {
   }
   const start = COMMAND_PATTERN.exec(text)?.[0].length
   if (start !== undefined && findClosingBrace(text, start) === text.length - 1) return text.slice(start, -1)
-  const phrase = ANSWER_IS_PATTERN.exec(text)?.[0].length
+  const phrase = (ANSWER_IS_PATTERN.exec(text) ?? FUNCTION_PATTERN.exec(text))?.[0].length
   if (phrase !== undefined && phrase < text.length) return text.slice(phrase)
   return text.length > 1 && text.endsWith('.') && !text.endsWith('...') ? text.slice(0, -1) : undefined
 }
@@ -132,8 +140,9 @@ const PLAIN_DECIMAL_PATTERN = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})
 /** Thousands apart by one kind of sign throughout. */
 const THOUSANDS_PATTERN = /^[+-]?\d{1,3}(?:(,|_|'| |\{,\}|\\,)\d{3})(?:\1\d{3}){0,20}(?:\.\d+)?$/
 const SEPARATOR_PATTERN = /\{,\}|\\,|[,_' ]/g
-/** A name, or a term with an operator: `x`, `total cost`, `2 + 3`. */
-const NAME_PATTERN = /^(?:[A-Za-z][A-Za-z ]{0,30})?$/
+/** A name, or a term with an operator: `x`, `total cost`, `P(X > 7)`, `2 + 3`. */
+const NAME_PATTERN = /^(?:[A-Za-z][A-Za-z ]{0,30}|[A-Za-z]\([^()=]{1,40}\))?$/
+const VALUE_PATTERN = /^[-+]?[\d.\s]{1,80}[ij]?$/
 const TERM_PATTERN = /^[\d.\s()a-z\\]{0,80}(?:[-+*/×÷^·]|\\times|\\cdot|\\div)[-\d.\s()a-z+*/×÷^·\\]{0,200}$/
 const SECOND_GUESS_PATTERN = /\b(?:or|not|nor|and|no)\b/i
 
@@ -143,24 +152,45 @@ export function parsePlainDecimal(text: string): Decimal | undefined {
 }
 
 /** A number, a fraction, a complex number. */
-const NUMERIC_KEY_PATTERN = /^[-+]?[\d.(][-+\d./ ij()]*$/
+const NUMERIC_KEY_PATTERN = /^[-+]?[\d.(](?:[-+\d./ ij()]|e(?=[-+]?\d))*$/
+/** Before a value that may be rounded, where the key has places. */
+const EQUALS_PATTERN = /=|≈|\\approx/
 
 /** The number that an answer gives, in plain digits, and as the key has it where it is the same. Undefined where the key is no number. */
-function writeNumber(bare: string, key: string): string | undefined {
-  if (!NUMERIC_KEY_PATTERN.test(strip(key))) return undefined
-  const wanted = parsePlainDecimal(strip(key))
-  const parts = bare.split('=').map((part) => strip(part))
-  const last = parts.pop() ?? ''
+function writeNumber(bare: string, key: string, question: string): string | undefined {
+  const wanted = strip(key)
+  if (!NUMERIC_KEY_PATTERN.test(wanted)) return undefined
+  const parts = bare.split(/[./]/.test(wanted) ? EQUALS_PATTERN : '=').map((part) => strip(part))
+  const last = dropCountedNoun(parts.pop() ?? '', question)
   if (parts.some((part) => !isNameOrTerm(part))) return undefined
-  const digits = THOUSANDS_PATTERN.test(last) ? last.replaceAll(SEPARATOR_PATTERN, '') : last
-  const value = parsePlainDecimal(digits)
-  if (value === undefined || wanted === undefined) return parts.length > 0 ? last : undefined
-  return value.equals(wanted) ? strip(key) : digits
+  const digits = last.split('/').map(toPlainDigits).join('/')
+  const [value, number] = [parsePlainDecimal(digits), parsePlainDecimal(wanted)]
+  if (value === undefined || number === undefined) return digits === bare ? undefined : digits
+  return value.equals(number) ? wanted : digits
+}
+
+function toPlainDigits(text: string): string {
+  const bare = strip(text)
+  return THOUSANDS_PATTERN.test(bare) ? bare.replaceAll(SEPARATOR_PATTERN, '') : bare
+}
+
+const COUNT_PATTERN = /^([-+]?[\d., _']{1,40}) ([A-Za-z][A-Za-z ]{0,40})$/
+
+/** `194 legs` is 194 where the question asks how many legs there are. */
+function dropCountedNoun(text: string, question: string): string {
+  const [, count = '', noun = ''] = COUNT_PATTERN.exec(text) ?? []
+  const words = ` ${lower(question).replaceAll(/[\s?.,]+/g, ' ')} `
+  const isCounted = ['how many', 'number of'].some((asked) => words.includes(` ${asked} ${lower(noun)} `))
+  return isCounted && noun !== '' ? count : text
 }
 
 /** What may stand to the left of an equals sign; another number there would be a second guess. */
 function isNameOrTerm(part: string): boolean {
-  return !SECOND_GUESS_PATTERN.test(part) && (NAME_PATTERN.test(part) || TERM_PATTERN.test(lower(part)))
+  return (
+    !SECOND_GUESS_PATTERN.test(part) &&
+    !VALUE_PATTERN.test(part) &&
+    (NAME_PATTERN.test(part) || TERM_PATTERN.test(lower(part)))
+  )
 }
 
 /** A text in quotes, or one without white space, commas and brackets. */
@@ -180,7 +210,8 @@ interface Layout {
 function writeInLayout(bare: string, key: string): string | undefined {
   if (bare.length > MAX_LENGTH_RATIO * key.length + MAX_EXTRA_CHARS) return undefined
   const wanted = parseLayout(key)
-  if (wanted === undefined || wanted.cells.length < 2) return undefined
+  if (wanted === undefined || wanted.cells.length === 0) return undefined
+  if (wanted.cells.length === 1 && !/[[\]]/.test(key + bare)) return undefined
   const given = parseLayout(bare)
   if (given === undefined || given.rows.join() !== wanted.rows.join()) return undefined
   const quote = /^["']/.exec(wanted.cells[0] ?? '')?.[0] ?? ''
@@ -212,7 +243,7 @@ function parseLayout(text: string): Layout | undefined {
 }
 
 function isRowBreak(gap: string, depth: number): boolean {
-  return depth === 2 ? gap.includes(']') : gap.includes('\n') && !gap.includes(',\n')
+  return gap.includes(']') || (depth < 2 && gap.includes('\n') && !gap.includes(',\n'))
 }
 
 /** Undefined where brackets do not match. */

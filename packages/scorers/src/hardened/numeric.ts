@@ -59,7 +59,9 @@ const OTHER_VALUE_PATTERN =
 export const gsmSymbolic: HardenedScorer = ({ entry }) => {
   const wanted = parsePlainDecimal(strip(requireOracleAnswer(entry)))
   const isWanted = (text: string) => wanted !== undefined && (parsePlainDecimal(text)?.equals(wanted) ?? false)
-  return scoreBestReading((reading) => {
+  const asksForPercentage = /\bpercent/i.test(entry.question)
+  return scoreBestReading((text) => {
+    const reading = asksForPercentage ? text.replace(/(\d) ?\\?%/, '$1 percent') : text
     if (isWanted(reading)) return 1
     const [only, ...others] = reading.match(QUANTITY_PATTERN) ?? []
     const isOnlyNumber = only !== undefined && others.length === 0 && !OTHER_VALUE_PATTERN.test(reading)
@@ -129,6 +131,7 @@ export const calendarArithmetic: HardenedScorer = (item) => {
   return (answer) => (listAnswerVariants(answer).some(same) ? 1 : right(answer))
 }
 
+const ROOT_NAME_PATTERN = /^\s{0,9}[A-Za-z](?:_?\d|_\{\d\})?\s{0,9}(?:=|≈|\\approx)/
 /** What the library pays where roots are a hundredth off on average. */
 const MIN_ROOTS_SCORE = 0.9
 const NO_ROOTS_ANSWERS = new Set(['', '""', "''", '[]', 'none', 'no real solutions', 'no real solution', 'no solution'])
@@ -143,18 +146,21 @@ export const polynomialEquations: HardenedScorer = ({ entry, upstream }) => {
   const count = oracle.split(',').length
   return scoreBestReading((reading) => {
     if (oracle === '') return NO_ROOTS_ANSWERS.has(lower(reading)) ? 1 : 0
-    const roots = reading.split(',')
+    const roots = reading.split(',').map((root) => strip(root.replace(ROOT_NAME_PATTERN, '')))
     const score =
-      roots.length === count && roots.every((root) => parsePlainDecimal(strip(root))) ? upstream(reading) : 0
+      roots.length === count && roots.every((root) => parsePlainDecimal(root)) ? upstream(roots.join(', ')) : 0
     return score >= MIN_ROOTS_SCORE ? score : 0
   })
 }
 
-/** The factors; not the number itself or other factors of it, unless they are right. `*` and `\times` are read as `×`. */
+/** The factors; not the number itself or other factors of it, unless they are right. Other signs of multiplication are read as `×`. */
 export const primeFactorization: HardenedScorer = ({ entry, upstream }) => {
   const oracle = requireOracleAnswer(entry)
+  const { number } = z.looseObject({ number: z.int() }).parse(entry.metadata)
   return scoreBestReading((reading) => {
-    const standard = reading.replaceAll(/\\times|\\cdot|\*/g, '×')
+    const [before, after = before] = reading.split(/=(.*)/s)
+    const product = strip(before ?? '') === String(number) ? (after ?? '') : reading
+    const standard = strip(product.replaceAll(/\\times|\\cdot|[*xX·⋅∗✕]/g, '×'))
     return reading === oracle || isFullScore(upstream(standard)) ? 1 : 0
   })
 }

@@ -148,7 +148,7 @@ function applyTurns(size: number, turns: readonly CubeTurn[]): Cube {
 /** Undefined where a word is no move of such a cube, or where there are too many. */
 function parseTurns(text: string, size: number): CubeTurn[] | undefined {
   const turns: CubeTurn[] = []
-  const words = splitWhitespace(text)
+  const words = splitWhitespace(text.replaceAll(',', ' ').replaceAll('′', "'"))
   if (words.length > MAX_MOVES) return undefined
   for (const word of words) {
     const [found, ...parts] = MOVE_PATTERN.exec(word) ?? []
