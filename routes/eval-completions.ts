@@ -1,5 +1,6 @@
 /** /eval/{id}/items, completions and finish: completions of an eval that the caller supplies. */
 
+import { REMAKE_CODES } from '@reasoning-gym-server/contract/errors'
 import { Eval, EvalId } from '@reasoning-gym-server/contract/eval'
 import { CompletionInput, SampleId } from '@reasoning-gym-server/contract/eval-sample'
 import { PromptMessage } from '@reasoning-gym-server/contract/item'
@@ -68,14 +69,7 @@ export function addEvalCompletionRoutes(app: App, { evals }: EvalsFeature): void
             })
             .meta({ id: 'EvalItemList', description: 'Prompts of the samples.' }),
         },
-        problems: [
-          'unknown_eval',
-          'engine_version_mismatch',
-          'task_code_conflict',
-          'engine_unavailable',
-          'make_timeout',
-          'make_out_of_memory',
-        ],
+        problems: ['unknown_eval', ...REMAKE_CODES],
       },
     },
     async ({ params, query: { rank = 0, ranks = 1, from, count }, caller }) => ({
@@ -110,15 +104,7 @@ export function addEvalCompletionRoutes(app: App, { evals }: EvalsFeature): void
               description: 'Number of new completions, and progress of the eval.',
             }),
         },
-        problems: [
-          'unknown_eval',
-          'engine_version_mismatch',
-          'task_code_conflict',
-          'engine_unavailable',
-          'make_failed',
-          'make_timeout',
-          'make_out_of_memory',
-        ],
+        problems: ['unknown_eval', 'make_failed', ...REMAKE_CODES],
       },
     },
     ({ params, body, caller }) => evals.submitCompletions({ ...params, caller }, body.completions),

@@ -1,6 +1,7 @@
 /** POST /items, GET /items/{id}, POST /items/find: creates items and returns them again. */
 
 import { queryBoolean } from '@reasoning-gym-server/contract/common'
+import { REMAKE_CODES } from '@reasoning-gym-server/contract/errors'
 import { Item, ItemsRequest, UnmakeableItem } from '@reasoning-gym-server/contract/item'
 import { ItemId } from '@reasoning-gym-server/contract/item-id'
 import { DEFAULT_RUN, RunName } from '@reasoning-gym-server/contract/rollout'
@@ -69,16 +70,12 @@ export function addItemRoutes(app: App, { itemRequests }: RunsFeature): void {
           'index_out_of_range',
           'unknown_run',
           'unknown_task',
-          'engine_version_mismatch',
-          'task_code_conflict',
           'step_conflict',
           'run_changed',
           'idempotency_in_progress',
-          'engine_unavailable',
           'items_not_ready',
           'make_failed',
-          'make_timeout',
-          'make_out_of_memory',
+          ...REMAKE_CODES,
         ],
       },
     },
@@ -124,16 +121,7 @@ export function addKnownItemRoutes(app: App, { itemRequests }: RunsFeature): voi
             })
             .meta({ id: 'ItemDetail', description: 'The item.' }),
         },
-        problems: [
-          'invalid_item_id',
-          'unknown_run',
-          'engine_version_mismatch',
-          'task_code_conflict',
-          'engine_unavailable',
-          'make_failed',
-          'make_timeout',
-          'make_out_of_memory',
-        ],
+        problems: ['invalid_item_id', 'unknown_run', 'make_failed', ...REMAKE_CODES],
       },
     },
     ({ params, query }) =>
@@ -158,14 +146,7 @@ export function addKnownItemRoutes(app: App, { itemRequests }: RunsFeature): voi
         response: {
           200: RevealedItem,
         },
-        problems: [
-          'not_found',
-          'engine_version_mismatch',
-          'task_code_conflict',
-          'engine_unavailable',
-          'make_timeout',
-          'make_out_of_memory',
-        ],
+        problems: ['not_found', ...REMAKE_CODES],
       },
     },
     ({ body }) => itemRequests.findByQuestion(body.text),

@@ -54,17 +54,8 @@ export const DEMO_SETTINGS = {
 
 /** Trains the learner on a run that exists, and resolves after the last step. */
 export async function trainLearner(server: DemoServer, options: DemoOptions): Promise<void> {
-  const {
-    run,
-    steps,
-    tasks = DEMO_TASKS,
-    horizon = steps,
-    stepMs,
-    evals,
-    groups = GROUPS_PER_STEP,
-    groupSize = GROUP_SIZE,
-    signal,
-  } = options
+  const { run, steps, tasks = DEMO_TASKS, horizon = steps, stepMs, evals, signal } = options
+  const { groups = GROUPS_PER_STEP, groupSize = GROUP_SIZE } = options
   const measure = (step: number) =>
     evals ? measureLearner(server, { run, step, progress: getProgress(step, horizon), tasks }) : undefined
   let measuring = measure(0)

@@ -105,6 +105,15 @@ export class ServiceError extends Error {
   }
 }
 
+/** Of calls that may make an item again. */
+export const REMAKE_CODES = [
+  'engine_version_mismatch',
+  'task_code_conflict',
+  'engine_unavailable',
+  'make_timeout',
+  'make_out_of_memory',
+] as const satisfies readonly ErrorCode[]
+
 const TEMPORARY_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'engine_unavailable',
   'redis_unavailable',
