@@ -162,7 +162,7 @@ function parseKey(entry: string, location: string): ApiKey {
   const [name = '', runList, ...more] = entry.slice(0, colon).split('@')
   const role = ApiKeyRole.safeParse(name)
   if (!role.success)
-    throw new ConfigError(`${location}: unknown role “${name}”; the roles are ${ApiKeyRole.options.join(', ')}`)
+    throw new ConfigError(`${location}: unknown role before the colon; the roles are ${ApiKeyRole.options.join(', ')}`)
   const runs = runList?.split('+') ?? null
   const invalidRun = runs?.find((run) => !RunName.safeParse(run).success)
   if (invalidRun !== undefined || more.length > 0) {

@@ -23,8 +23,9 @@ export const requestBodies = fastifyPlugin<{ slots: TransferSlots }>(
       this.body = undefined
       this.releaseBodySlot?.()
     })
-    app.addHook('onRequest', ({ raw }, _reply, done) => {
-      if (raw.method === 'GET' || raw.method === 'HEAD') raw.resume() // nothing reads its body, and Node would keep 64 KiB of it
+    app.addHook('onRequest', ({ raw, headers }, _reply, done) => {
+      const hasBody = headers['transfer-encoding'] !== undefined || headers['content-length'] !== undefined
+      if (hasBody && /^(?:GET|HEAD)$/.test(raw.method ?? '')) raw.resume() // nothing reads it, and Node would keep 64 KiB of it
       done()
     })
     app.addHook('preParsing', (request, reply, payload, done) => {
