@@ -68,8 +68,8 @@ async function useWithAdvice<T>(server: ApiClient, use: (server: ApiClient) => P
   }
 }
 
-/** The scheme, password and rest of `http://trainer:KEY@host:8000`. */
-const URL_WITH_KEY = /^(https?:\/\/)[^/?#:]*(?::([^/?#]*))?@(.*)$/i
+/** What is before the host in `http://trainer:KEY@host:8000`. */
+const USER_PATTERN = /^(https?:\/\/)([^/?#]*)@/i
 
 /** The server and key from the options, or else from the environment. Fetch takes no key in a URL, and messages contain the URL. */
 export function getConfiguredServer(
@@ -77,11 +77,10 @@ export function getConfiguredServer(
   { REASONING_GYM_URL, REASONING_GYM_API_KEY }: ClientConfig,
 ) {
   const given = url ?? REASONING_GYM_URL
-  const [, scheme = '', password = '', address = given] = URL_WITH_KEY.exec(given ?? '') ?? []
-  return {
-    url: address && scheme + address,
-    key: key ?? (querystring.unescape(password) || REASONING_GYM_API_KEY),
-  }
+  const [start = '', scheme = '', user = ''] = USER_PATTERN.exec(given ?? '') ?? []
+  const [, ...password] = user.split(':')
+  const inUrl = querystring.unescape(password.join(':'))
+  return { url: given && scheme + given.slice(start.length), key: key ?? (inUrl || REASONING_GYM_API_KEY) }
 }
 
 export function getLocalUrl({ HOST, PORT }: Pick<ClientConfig, 'HOST' | 'PORT'>): string {
