@@ -100,8 +100,8 @@ export class MetricsRecorder {
     this.#openGroups.inc({ outcome })
   }
 
-  recordJobAttempt(queue: string, outcome: 'completed' | 'retried' | 'failed'): void {
-    this.#jobs.inc({ queue, outcome })
+  recordJobAttempt(queue: string, outcome: 'completed' | 'retried' | 'failed', count = 1): void {
+    this.#jobs.inc({ queue, outcome }, count)
   }
 
   recordRedisPing(seconds: number): void {

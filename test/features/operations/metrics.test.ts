@@ -80,6 +80,8 @@ it('a group is counted once, with its job and its run', async () => {
     () => scrape(world),
     (reading) => sum(reading, 'rgs_jobs_total', jobs) > sum(before, 'rgs_jobs_total', jobs),
   )
+  const failed = { name: 'rgs_jobs_total', labels: { queue: 'score-group', outcome: 'failed' }, value: 0 }
+  expect(after.samples).toContainEqual(expect.objectContaining(failed)) // before the first one, for the alert
   expect(sum(after, 'rgs_verdicts_total') - sum(before, 'rgs_verdicts_total')).toBe(2)
   expect(sum(after, 'rgs_groups_total') - sum(before, 'rgs_groups_total')).toBe(1)
   expect(sum(after, 'rgs_run_groups', { run: 'counted', state: 'buffered' })).toBe(1)
