@@ -126,7 +126,8 @@ it('one that was cancelled is resumed from its page, and offers no wrong answers
   await assertSound('eval-resume')
   await page.getByRole('button', { name: 'Resume' }).click()
   await page.getByRole('button', { name: 'Cancel' }).click()
-  await page.getByRole('button', { name: 'Resume' }).waitFor()
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.getByText('done', { exact: true }).waitFor({ timeout: 60_000 })
 })
 
 it('a frontier shows where half is right, task by task', async () => {

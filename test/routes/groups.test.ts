@@ -110,6 +110,11 @@ it('a search finds text of completions and of reasoning, in any case, and says h
   expect(found.groups).toMatchObject([{ group_id: 'heron', matches: [1] }])
   expect((await search('q=SUM&limit=2')).groups).toHaveLength(2)
   expect((await search('q=absent')).groups).toEqual([])
+  await world.call('PUT', '/runs/counted', {})
+  await postGroups(world, 'counted', item.id, ['faulty'], [{ completion: 'no tags' }, right])
+  await postGroups(world, 'counted', item.id, ids(3, 'plain'), [right, wrong])
+  const { body } = await world.call('GET', '/runs/counted/groups?limit=1')
+  expect([body.searched, body.faults.no_answer.samples.length]).toEqual([1, 1]) // found further on
   const whole = RetainedGroup.parse((await world.call('GET', '/runs/words/groups/heron')).body)
   expect(whole.completions?.[1]?.reasoning).toBe('A Heron has two')
 })

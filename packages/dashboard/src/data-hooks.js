@@ -89,14 +89,17 @@ const ROWS_INTERVAL_MS = 1500
  * of the live run, changes. Returns the same as `useResource`.
  */
 export function useMetricRows(path, { points = 400, version = 0 } = {}) {
-  const known = useRef({ path: '', rows: /** @type {any[]} */ ([]) })
+  const known = useRef({ path: '', rows: /** @type {any[]} */ ([]), at: 0 })
   const load = async (_path, options) => {
-    const rows = known.current.path === path ? known.current.rows : []
-    known.current = { path, rows: await refreshMetricRows(`${path}?points=${points}`, rows, options) }
+    const rows = known.current.path === path && isRecent(known.current.at) ? known.current.rows : []
+    known.current = { path, rows: await refreshMetricRows(`${path}?points=${points}`, rows, options), at: Date.now() }
     return known.current.rows
   }
   return useResource(path, { load, version: useThrottled(version, ROWS_INTERVAL_MS) })
 }
+
+/** Whether rows that were loaded then can be continued: in a tab that was hidden since, the run may have gone back and on again. */
+export const isRecent = (at) => Date.now() - at < 60_000
 
 /** Loads the rows at `address`, which has a query: of the known `rows`, only the newest again. */
 export async function refreshMetricRows(address, rows, options) {

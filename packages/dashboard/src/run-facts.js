@@ -134,8 +134,8 @@ export function averageLines(lines) {
 /** Names runs by what their names begin with. */
 export function nameSeeds(names) {
   const [first] = names
-  const length = [...first].findIndex((letter, k) => names.some((name) => name[k] !== letter))
-  return `${first.slice(0, length).replace(/([-_.]s(eed)?)?[-_.]?$/, '') || first}, ${names.length} seeds`
+  const end = [...first].findIndex((letter, k) => names.some((name) => name[k] !== letter))
+  return `${first.slice(0, end < 0 ? undefined : end).replace(/([-_.]s(eed)?)?[-_.]?$/, '') || first}, ${names.length} seeds`
 }
 
 /** The share of rollouts with a format fault at a step; null if the step has no metrics of faults. */

@@ -217,6 +217,7 @@ it('runs that differ in the seed only are one line with a band, where all of the
   expect(groupBySeed([...seeds, fork])).toHaveLength(3)
   expect(nameSeeds(['clean-seed-1', 'clean-seed-2'])).toBe('clean, 2 seeds')
   expect(nameSeeds(['x', 'y'])).toBe('x, 2 seeds')
+  expect(nameSeeds(['ppo', 'ppo-2'])).toBe('ppo, 2 seeds')
   expect(
     averageLines([
       [0.2, 0.4, 1],

@@ -100,7 +100,7 @@ export class SampleScoring {
       const verdicts = await this.#gradeAll({ ...call, samples: sent }, current, deadline)
       const results = await this.#retry(deadline, () => turns.keep(current, sent, verdicts))
       const graded = sent.map((sample, k) =>
-        unscored === 'null' && hasUnscoredTry(sample, results[k], current)
+        unscored === 'null' && hasUnscoredTry(sample, results[k], current.settings.tries)
           ? undefined
           : toGradedSample(sample, results[k]),
       )
@@ -238,14 +238,10 @@ function toSampleFault(error: unknown, needsNumbers: boolean): ServiceError {
 }
 
 /** Whether a turn before the last one has no score: its client, which gets no number for it, sends it again. */
-function hasUnscoredTry(
-  { turn, submission }: Sample,
-  result: SampleResult | undefined,
-  { settings }: ResolvedRun,
-): boolean {
+function hasUnscoredTry({ turn, submission }: Sample, result: SampleResult | undefined, tries: number): boolean {
   if (turn === undefined || result?.verdict.status !== 'unscored') return false
   const turns = submission.kind === 'turns' ? submission.turns.length : 1 + (turn === 'next' ? 0 : turn)
-  return turns < settings.tries
+  return turns < tries
 }
 
 /** Undefined for a sample that joins no group: a turn before the last one, and items of suites, which measure the run. */

@@ -44,8 +44,7 @@ export class HardenedScores {
     const known = this.#known.get(key)
     if (known) return known.scores
     const scores = await this.#grade(settings, group).catch(() => undefined)
-    const isWhole = scores?.includes(null) === false
-    this.#known.set(key, { scores }, isWhole ? {} : { ttl: RETRY_AFTER_MS })
+    this.#known.set(key, { scores }, scores?.includes(null) === false ? {} : { ttl: RETRY_AFTER_MS })
     return scores
   }
 

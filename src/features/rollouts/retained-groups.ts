@@ -75,6 +75,7 @@ export async function listRetainedGroups(
   let last = cursor ?? ''
   let next: string | null = null
   let scanned = 0
+  let searched = 0 // without those that are only scanned for examples
   let searchedBytes = 0
   let graded = 0
   let pageBytes = 0
@@ -97,6 +98,7 @@ export async function listRetainedGroups(
         break
     }
     scanned += 1
+    searched += Number(next === null)
     last = position
     if (!group) continue
     collectExamples(group, examplesByFault)
@@ -121,7 +123,7 @@ export async function listRetainedGroups(
   return {
     groups: await pMap(page, (group) => buildRetainedGroup(groups, group, full), atOnce),
     next_cursor: next,
-    searched: scanned,
+    searched,
     kept: await groups.countRetained(run.name, run.epoch),
     faults: Object.fromEntries(
       examples.map(([code, loaded]) => [

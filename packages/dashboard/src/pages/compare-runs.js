@@ -1,7 +1,7 @@
 /** Several runs beside each other: their metrics over training, the settings that differ, and figures by task. */
 
 import { ApiError, fetchJson, readNdjson } from '../api.js'
-import { refreshMetricRows, useResource } from '../data-hooks.js'
+import { isRecent, refreshMetricRows, useResource } from '../data-hooks.js'
 import { formatCompact, formatCount, formatDecimal, formatPercent, formatSigned, pluralize } from '../format.js'
 import { useQueryField } from '../hooks.js'
 import { html, useMemo, useRef } from '../html.js'
@@ -112,11 +112,19 @@ async function loadRun(name, before, options) {
     const run = await fetchJson(path, options)
     const isSame = before?.run?.incarnation === run.incarnation && before.run.progress.step <= run.progress.step
     if (isSame && JSON.stringify(before.run.progress) === JSON.stringify(run.progress)) return { ...before, run }
-    const rows = await refreshMetricRows(`${path}/metrics?points=${MAX_ROWS}`, isSame ? before.rows : [], options)
+    const old = isSame && isRecent(before.at) ? before.rows : []
+    const rows = await refreshMetricRows(`${path}/metrics?points=${MAX_ROWS}`, old, options)
     // merged, a run that names no steps has rows by time; as a whole it is at step 0
     const start = rows[0] && !('step' in rows[0]) ? await readNdjson(`${path}/metrics?to=0`, options) : []
     const { points } = await fetchJson(`${path}/history`, options)
-    return { name, run, rows, steps: start.length > 0 ? start : rows, difficulties: listDifficulties(points) }
+    return {
+      name,
+      run,
+      at: Date.now(),
+      rows,
+      steps: start.length > 0 ? start : rows,
+      difficulties: listDifficulties(points),
+    }
   } catch (problem) {
     if (!(problem instanceof ApiError) || (problem.status !== 404 && problem.status !== 403)) throw problem
     return { name, problem }

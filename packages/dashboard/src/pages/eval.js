@@ -48,8 +48,9 @@ export function EvalPage({ name: id, view = 'results', id: sample }) {
   const hear = (_event, data) => {
     setHeard(data.progress ?? data)
     if (data.status !== undefined && !isActive(data.status)) {
-      reload()
-      return 'enough'
+      setHeard(undefined)
+      reload() // of an eval that was resumed since, the stream goes on with its new progress
+      return undefined
     }
     const { done, total } = data.progress ?? data
     if (done !== undefined && done === total) setTimeout(reload, 500)

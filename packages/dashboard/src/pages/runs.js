@@ -53,7 +53,7 @@ export function RunsPage() {
       </div>
       <${ResourceState} value=${value} problem=${problem} at=${at} />
       ${value?.runs.length > 0 && html`<${RunList} list=${value} order=${order} onOrder=${setOrder} reload=${reload} />`}
-      ${value?.runs.length === 0 && (isFiltered ? html`<${EmptyState}>No run matches the filters.<//>` : html`<${NoRuns} />`)}
+      ${value?.runs.length === 0 && (isFiltered ? html`<${EmptyState}>No run matches the filters${value.hasMore ? ' so far' : ''}.<//>` : html`<${NoRuns} />`)}
       ${value?.hasMore && html`<p class="more"><button type="button" onClick=${() => setPages(pages + 1)}>More runs</button></p>`}
     <//>
   `
@@ -66,7 +66,7 @@ async function loadRuns(path, pages, options) {
   for (let k = 0; ; k++) {
     const { runs: more, next_cursor: next, total } = await fetchJson(`${path}${after}`, options)
     runs.push(...more)
-    if (next === null || runs.length >= pages * RUNS_PER_PAGE || k === MAX_REQUESTS)
+    if (next === null || runs.length >= pages * RUNS_PER_PAGE || k >= pages * MAX_REQUESTS)
       return { runs, total, hasMore: next !== null }
     after = `&cursor=${encodeURIComponent(next)}`
   }

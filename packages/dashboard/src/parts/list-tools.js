@@ -27,9 +27,10 @@ export function usePages(url, { wanted = 0, countOf = (_page) => 0 } = {}) {
   const more = () => {
     if (busy || next === null) return
     setLater({ of: value, pages, trouble: undefined, busy: true })
+    const end = (then) => setLater((now) => (now.of === value ? { of: value, ...then, busy: false } : now)) // another list may be shown
     fetchJson(`${url}&cursor=${encodeURIComponent(next)}`).then(
-      (page) => setLater({ of: value, pages: [...pages, page], trouble: undefined, busy: false }),
-      (problem) => setLater({ of: value, pages, trouble: problem, busy: false }),
+      (page) => end({ pages: [...pages, page], trouble: undefined }),
+      (problem) => end({ pages, trouble: problem }),
     )
   }
   const count = shown.reduce((sum, page) => sum + countOf(page), 0)

@@ -20,12 +20,10 @@ const CHOICES = [
 
 export function RescorePanel({ run, path }) {
   const { value, problem, reload } = useResource(`${path}/rescore`)
-  const newest = value?.rescores[0]
   return html`
     <${RescoreForm} run=${run} path=${path} onStarted=${reload} />
     ${problem && html`<${ErrorMessage} problem=${problem} />`}
-    ${newest && html`<${FollowedRescore} key=${newest.id} first=${newest} path=${path} />`}
-    ${(value?.rescores ?? []).slice(1).map((rescore) => html`<${RescoreResult} key=${rescore.id} rescore=${rescore} path=${path} />`)}
+    ${(value?.rescores ?? []).map((rescore) => html`<${FollowedRescore} key=${rescore.id} first=${rescore} path=${path} />`)}
   `
 }
 

@@ -58,11 +58,8 @@ const WORDS: Readonly<Record<string, readonly [ofWoman: string, ofMan: string]>>
 const NAMES_OF_EITHER_SEX: ReadonlySet<string> = new Set(
   'Atlas Axel Kai Logan Nova Phoenix Rain River Ryder Sage Sky Winter Zion'.split(' '),
 )
-/** Of the first person, in the words that name it: not those of WORDS. */
-const SEXES = [
-  [/^(?:mother|sister|daughter|wife|grandmother|aunt)$/, 'woman'],
-  [/^(?:father|brother|son|husband|grandfather|uncle)$/, 'man'],
-] as const
+/** The words that name the first person, with those of a woman first: not those of WORDS. */
+const SEX_PATTERN = /^(?:(mother|sister|daughter|wife|grandmother|aunt)|father|brother|son|husband|grandfather|uncle)$/
 
 export const familyRelationships: Correction = {
   reason:
@@ -75,8 +72,8 @@ export const familyRelationships: Correction = {
   },
   clarification({ metadata }) {
     const { person1, relationship } = Relatives.parse(metadata)
-    const sex = SEXES.find(([words]) => words.test(relationship))?.[1]
-    return NAMES_OF_EITHER_SEX.has(person1) && sex ? `Note: ${person1} is a ${sex}.` : undefined
+    const [word, woman] = SEX_PATTERN.exec(relationship) ?? []
+    return word && NAMES_OF_EITHER_SEX.has(person1) ? `Note: ${person1} is a ${woman ? 'woman' : 'man'}.` : undefined
   },
 }
 
