@@ -156,6 +156,18 @@ describe('a call', () => {
     await groupsBecome('deaths', [['left before the end', 'sent again', 'third']])
   })
 
+  it('whose process dies counts once, though a twin came elsewhere while it was alive', async () => {
+    await begin('twin-of-dead', { group_size: 3 })
+    await send('twin-of-dead', 'equal', { answer: 'unknown' })
+    await send('twin-of-dead', 'equal', { at: other }) // another rollout
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    await send('twin-of-dead', 'sign of life')
+    await send('twin-of-dead', 'equal', { at: other }) // the first one, sent again
+    await groupsBecome('twin-of-dead', [['equal', 'equal', 'sign of life']])
+    await sweep()
+    expect(await countOpen('twin-of-dead')).toBe(0)
+  })
+
   it('whose process died with the whole server does not count before its retry could come', async () => {
     await begin('restarted', { group_size: 1 })
     await send('restarted', 'sent again', { answer: 'unknown' })

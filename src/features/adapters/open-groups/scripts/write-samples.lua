@@ -134,16 +134,6 @@ local function close_group(item, size, is_full)
   return id
 end
 
--- Whether an equal sample arrived after the last sign of life of its process. An earlier one is another rollout: a trainer
--- does not resend a sample whose response is in flight.
-local function is_retried(pending)
-  if not pending.call then
-    return false
-  end
-  local heard_at = tonumber(redis.call('HGET', K.sampleProcesses, process_of(pending.call)) or 0)
-  return pending.retried_at and pending.retried_at >= heard_at
-end
-
 local function decide_on(item, id, decide)
   local group = params.open_group_prefix .. item
   redis.call('ZREM', K.pendingSamples, item .. ' ' .. id)

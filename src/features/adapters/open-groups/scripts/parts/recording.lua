@@ -20,24 +20,32 @@ local function close_records()
   write_places()
 end
 
--- An equal sample that another process recorded and has not settled: if that process is dead, this sample is the retry. Returns
--- the IDs of the samples with the content that are not matched.
+-- Whether an equal sample arrived after the last sign of life of its process. An earlier one is another rollout: a trainer
+-- does not resend a sample whose response is in flight.
+local function is_retried(pending)
+  if not pending.call then
+    return false
+  end
+  local heard_at = tonumber(redis.call('HGET', K.sampleProcesses, process_of(pending.call)) or 0)
+  return pending.retried_at and pending.retried_at >= heard_at
+end
+
+-- An equal sample that another process recorded and has not settled: if that process is dead, this sample is the retry, unless
+-- another one is. Returns the IDs of the samples with the content.
 local function match_retry(group, id, text)
-  local unmatched, is_matched = {}, false
-  for _, other in ipairs(words(text)) do
+  local equal, is_matched = words(text), false
+  for _, other in ipairs(equal) do
     if not is_matched and process_of(other) ~= process_of(id) then
       local pending = read_pending(group, other, redis.call('HGET', group, OPEN.pending_prefix .. other))
-      if pending.call then
+      if pending.call and not is_retried(pending) then
         pending.retried_at = heard_at
         redis.call('HSET', group, OPEN.pending_prefix .. other, cjson.encode(pending))
         is_matched = true
       end
-    else
-      table.insert(unmatched, other)
     end
   end
-  table.insert(unmatched, id)
-  return table.concat(unmatched, ' ')
+  table.insert(equal, id)
+  return table.concat(equal, ' ')
 end
 
 -- Returns 'gathered', 'duplicate' (that name is already recorded), or 'limit' (not recorded).
