@@ -59,7 +59,7 @@ export type ExchangeUsage = (minute: number, caller: string, changed: RateUsage 
 interface UsageCount {
   local: RateUsage
   /** What the other processes know of `local`. */
-  told: RateUsage
+  published: RateUsage
   remote: RateUsage
   isSynced: boolean
 }
@@ -104,9 +104,9 @@ export class RateLimiter {
     const syncedCounts = [...this.#usageByCaller].filter(([, { isSynced }]) => isSynced)
     const reports = syncedCounts.map(async ([caller, count]) => {
       const local = { ...count.local }
-      const isChanged = local.requests !== count.told.requests || local.bytes !== count.told.bytes
+      const isChanged = local.requests !== count.published.requests || local.bytes !== count.published.bytes
       count.remote = await this.#exchangeUsage(minute, caller, isChanged ? local : undefined)
-      count.told = local
+      count.published = local
     })
     await Promise.allSettled(reports) // without Redis each process counts by itself
   }
@@ -127,7 +127,7 @@ export class RateLimiter {
     if (existing) return existing
     const zero = () => ({ requests: 0, bytes: 0 })
     // Anonymous callers are counted in this process only: a flood of them must not reach Redis.
-    const count = { local: zero(), told: zero(), remote: zero(), isSynced: role !== null }
+    const count = { local: zero(), published: zero(), remote: zero(), isSynced: role !== null }
     this.#usageByCaller.set(name, count)
     return count
   }

@@ -47,7 +47,7 @@ export function startWorker({ platform, features }: WorkerService): Closable {
     everyMs: 10_000,
     run: () => restampStorageFormat(platform.redis, keys),
   }
-  for (const { name } of ALL_JOBS) recorder.recordJobAttempt(name, 'failed', 0) // Prometheus sees no increase to a first value
+  for (const { name } of ALL_JOBS) recorder.recordJobAttempt(name, 'failed', 0) // a counter that begins at 1 has no increase for the alert
   const startWorkers = (activity: JobActivity): JobWorkers => {
     const connection = platform.connectForWorkers()
     const options = { connection, prefix: keys.queuePrefix, onError, activity }

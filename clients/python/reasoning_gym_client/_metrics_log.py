@@ -60,7 +60,7 @@ class MetricsLog:
         rows = self._run.metrics(first=self._next)
         # groups of the newest step are still being scored
         for row in rows if is_last else rows[:-1]:
-            step = int(row.get("step", row.get("first_group", 0)))  # a run without steps has rows of so many groups
+            step = int(row.get("step", row.get("first_group", 0)))  # rows of a run without steps begin at a group
             values = {f"reasoning_gym/{name}": value for name, value in row.items() if name != "step" and _is_number(value)}
             if self._send(values, step) is False:
                 return

@@ -107,7 +107,7 @@ export function majorityAt(samples: readonly ScoredSample[], ks: readonly number
 
 /**
  * Counts by their size the subsets in which the most common answers have `votes` votes each, weighted by the share of
- * these answers that is correct. Answer by answer, it counts the ways to take so many samples, of which `top` answers
+ * these answers that is correct. Answer by answer, it counts the ways to draw each number of samples so that `top` answers
  * have `votes` votes and no answer has more.
  */
 function countCorrectMajorities(answers: readonly EqualAnswers[], votes: number): Float64Array {
