@@ -23,7 +23,7 @@ end
 -- size  number of samples of the group, with those whose response is in flight;  widest: largest gap in the group so far
 local function are_all_done(size, gap, widest, arrived)
   local open = redis.call('ZCARD', K.openGroups)
-  if size < 2 or gap <= 2 * widest + 2 or open < math.max(4, places.peak) or open > 10000 or open * size < 24
+  if size < 2 or gap <= 2 * widest + 2 or open < math.max(8, places.peak) or open > 10000 or open * size < 24
     or arrived + 20 < places.latest then -- ms: the clocks of processes differ
     return false
   end
