@@ -40,7 +40,7 @@ export function createFrameDecoder(
     if (chunks.length - joined === JOINED_CHUNKS) chunks.push(Buffer.concat(chunks.splice(joined++)))
     size += chunk.length
     if (size < wanted) return // do not join what is not yet a whole frame: large frames come in many chunks
-    let rest = chunks.length === 1 ? chunk : Buffer.concat(chunks)
+    let rest = chunks.length > 1 ? Buffer.concat(chunks) : (chunks[0] ?? chunk)
     while (rest.length >= LENGTH_PREFIX_BYTES) {
       const end = LENGTH_PREFIX_BYTES + rest.readUInt32BE()
       if (end > MAX_FRAME_BYTES) {

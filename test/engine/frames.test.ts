@@ -18,3 +18,15 @@ it('a frame whose bytes come one by one takes little more memory than its bytes'
   decode(frame.subarray(LENGTH))
   expect(read).toEqual([message])
 })
+
+it.each([1022, 1023, 1024, 1025, 2047, 2048, 2049])('a frame may come in %i chunks', (chunks) => {
+  const message = { text: 'x'.repeat(8 * chunks - encodeFrame({ text: '' }).length) }
+  const read: unknown[] = []
+  const decode = createFrameDecoder(
+    (one) => read.push(one),
+    () => read.push('invalid'),
+  )
+  const frame = encodeFrame(message)
+  for (let start = 0; start < frame.length; start += 8) decode(frame.subarray(start, start + 8))
+  expect(read).toEqual([message])
+})
