@@ -198,8 +198,9 @@ async function validateCheckpoint(checkpoint: Checkpoint, isKnownTask: (name: st
   const errors: FieldError[] = []
   for (const list of [listUnknownTasks, listUnopenedPositions, listWrongIssuedItems]) {
     for (const error of list(checkpoint, isKnownTask)) {
+      if (errors.length === MAX_LISTED) break
       if (error === undefined) await nextTurn()
-      else if (errors.push(error) === MAX_LISTED) break
+      else errors.push(error)
     }
     await nextTurn()
   }

@@ -126,6 +126,13 @@ describe('a checkpoint that was edited', () => {
   })
 })
 
+it('an error lists at most twenty places, of all kinds', async () => {
+  const edited = edit(['sequence', 'open'], () => Array(50).fill(2 ** 40)) as Checkpoint
+  for (let k = 0; k < 30; k++) edited.curriculum[`nope${k}`] = { level: 0.3, scores: [] }
+  const { status, body } = await world.call('PUT', '/runs/refused/checkpoint', edited)
+  expect([status, body.errors.length]).toEqual([400, 20])
+})
+
 function point() {
   return { time: '2026-01-01T00:00:00.000Z', step: 0, score: 1, difficulty: 0.3, accuracy: 1 }
 }
