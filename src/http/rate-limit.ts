@@ -137,7 +137,7 @@ export class RateLimiter {
 export function shareUsage(redis: Redis, keys: RedisKeys): ExchangeUsage {
   const process = randomUUID()
   return async (minute, caller, changed) => {
-    const key = keys.key(`usage:${minute}:${caller}`)
+    const key = keys.key(`usage-by-process:${minute}:${caller}`) // earlier versions have other fields in `usage:`
     if (changed) {
       const usage = `${changed.requests} ${changed.bytes}`
       const replies = await redis.multi().hset(key, process, usage).pexpire(key, USAGE_TTL_MS).exec()
