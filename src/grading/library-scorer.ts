@@ -6,8 +6,7 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import type { Recipe } from '@reasoning-gym-server/contract/recipe'
 import type { ScoringMode, UnscoredCode } from '@reasoning-gym-server/contract/verdict'
-import { listUndecidedReadings } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
-import { listReadings } from '@reasoning-gym-server/scorers/hardened/notations'
+import { createReader, listUndecidedReadings } from '@reasoning-gym-server/scorers/hardened/hardened-scorers'
 import { PARTIAL_SCORERS } from '@reasoning-gym-server/scorers/native-scorers'
 import { InvalidAnswerError, type PartialRule } from '@reasoning-gym-server/scorers/scorer'
 import { LRUCache } from 'lru-cache'
@@ -68,8 +67,9 @@ export class LibraryScorer {
     const results = new Map(variants.map((variant, k) => [variant, variantResults[k]]))
     const upstream = (variant: string) => requireScore(results.get(variant))
     const rule = bindMode(upstream, { task: recipe.task, ...inputs }, 'hardened')
+    const read = createReader(recipe.task, inputs)
     return texts.map((text) => {
-      const failure = listReadings(text, inputs.entry.answer)
+      const failure = read(text)
         .map((variant) => results.get(variant))
         .find((result) => result?.kind === 'failed')
       return failure ?? applyRule(rule, text)

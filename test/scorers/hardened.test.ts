@@ -176,6 +176,40 @@ describe('no reward without solving', () => {
     expect(['["1","2"]', '[1, 2]', '1, 2', "['1', '2']"].map(rule)).toEqual([1, 0, 0, 0])
   })
 
+  /** Of an answer to an item with such a key; with `upstream`, the library's rule pays all. */
+  const score = (task: string, key: string, answer: string, { question = '', metadata = {}, upstream = 0 } = {}) =>
+    createHardenedRule(task, { entry: { question, answer: key, metadata }, config: {}, upstream: () => upstream })(
+      answer,
+    )
+
+  it('a numeral in another base is no number in digits (base_conversion)', () => {
+    expect(['1000', '1,000', '1e03', '1e3'].map((answer) => score('base_conversion', '1e3', answer))).toEqual([
+      0, 0, 0, 1,
+    ])
+    expect(score('base_conversion', '12', '1.2e1')).toBe(0)
+  })
+
+  it('turns that are combined stay so between commas (rubiks_cube)', () => {
+    const metadata = { cube_size: 3, scramble_moves: "F' U2 R2" }
+    const earned = ['R R U U F', 'R, R, U, U, F', 'R2 U2 F', 'R2, U2, F', 'R2,U2,F'].map((answer) =>
+      score('rubiks_cube', '', answer, { metadata }),
+    )
+    expect(earned).toEqual([1, 1, 0.9, 0.9, 0.9])
+  })
+
+  it('a power is no product (prime_factorization)', () => {
+    const given = { metadata: { number: 30 }, upstream: 1 }
+    const answers = ['2*3*5', '2**3*5', '2··3·5', '2x3xx5', '2 × × 3 × 5']
+    expect(answers.map((answer) => score('prime_factorization', '2 × 3 × 5', answer, given))).toEqual([1, 0, 0, 0, 0])
+  })
+
+  it('a percentage answers a question for one (gsm_symbolic)', () => {
+    const asked = { question: 'What percent of them is red?' }
+    const other = { question: '30 percent of them are red. How many is that?' }
+    expect(['20%', '20 %', '20%%'].map((answer) => score('gsm_symbolic', '20', answer, asked))).toEqual([1, 1, 0])
+    expect(['20%', '20'].map((answer) => score('gsm_symbolic', '20', answer, other))).toEqual([0, 1])
+  })
+
   it.each(FORMATS)('well-formed text is worth nothing by itself (%s)', async (task, text) => {
     expect(await scores(task, always(text))).toSatisfy(allZero)
   })

@@ -72,7 +72,8 @@ const others: [key: string, answers: string[]][] = [
   ['1800', ['1,80,0', '1,8', '18,00', '1.800', '1 , 800']],
   ['[1, 2, 3]', ['[1, 2, 3, 4]', '[1, 2]', '[3, 2, 1]', '[[1, 2], [3]]', '[1, 2, 3] or [3, 2, 1]', '(1, 2), 3']],
   ['1 2\n3 4', ['1 2 3 4', '1 2 3\n4', '1 2\n3 4\n5 6', '[[1, 3], [2, 4]]']],
-  ['[6]', ['6', '[6, 6]', '[]']],
+  ['[6]', ['6', '[6, 6]', '[]', '[[], 6]', '[6, []]', '[[6]]']],
+  ['-5', ['[[], -5]', '[[-5]]']],
   ['A and (B or C)', ['(A and B) or C', 'A and B or C']],
 ]
 it.each(others)('%j: another answer stays another', (key, answers) => {
@@ -99,4 +100,7 @@ it('reads hostile answers in time', () => {
       listReadings(answer, '1 2\n3 4')
       expect(cpuMs()).toBeLessThan(1000)
     }
+  const nested = `${'\\text{'.repeat(9000)}x${'}'.repeat(9000)}`
+  expect(listReadings(nested, '5').length).toBeLessThan(30)
+  expect(listReadings('\\text{\\textbf{\u2212\\text{5}}}', '-5')).toContain('-5')
 })

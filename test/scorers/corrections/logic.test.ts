@@ -36,6 +36,8 @@ const scored: [
   ["a son's wife", 'family_relationships', 5015, {}, 'mother-in-law', 1, 0],
   ["a brother's daughter", 'family_relationships', 5003, NINE_RELATIVES, 'niece', 0, 1],
   ["a brother's daughter", 'family_relationships', 5003, NINE_RELATIVES, 'nephew', 1, 0],
+  ['Phoenix, a son or a daughter', 'family_relationships', 5105, NINE_RELATIVES, 'son-in-law', 0, 1],
+  ['Phoenix, a son or a daughter', 'family_relationships', 5105, NINE_RELATIVES, 'daughter-in-law', 0, 1],
   ['an undistributed middle', 'syllogism', 5000, {}, 'No', 0, 1],
   ['an undistributed middle', 'syllogism', 5000, {}, 'Yes', 1, 0],
   ['both circles', 'aiw', 5009, {}, '7', 0, 1],

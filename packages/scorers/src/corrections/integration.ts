@@ -12,9 +12,9 @@ const POINTS = [0.07, 0.173, 0.231, 0.319, 0.619, 1.37, 2.71, 5.33, 9.83, 10.7, 
   .flatMap((x) => [x, -x])
   .map((x) => exactBall(x))
 const MIN_POINTS = 4
-/** An error bound that is wider than this share of the integrand tells nothing. */
 /** Of larger values, the error would hide a constant. */
 const MAX_MAGNITUDE = 1000
+/** An error bound that is wider than this share of the integrand tells nothing. */
 const MAX_ERROR = 1e-6
 const MAX_CHARS = 4000
 

@@ -68,7 +68,8 @@ export const familyRelationships: Correction = {
   keys({ entry, config }) {
     const { person1, relationship } = Relatives.parse(entry.metadata)
     const { male_names: male, female_names: female } = Names.parse(config)
-    return WORDS[relationship]?.filter((_, k) => (k === 0 ? female : male).includes(person1))
+    const isOfEitherSex = NAMES_OF_EITHER_SEX.has(person1)
+    return WORDS[relationship]?.filter((_, k) => isOfEitherSex || (k === 0 ? female : male).includes(person1))
   },
   clarification({ metadata }) {
     const { person1, relationship } = Relatives.parse(metadata)

@@ -80,9 +80,13 @@ export function listUndecidedReadings(task: string, item: CorrectedItem, answers
   return [...new Set(undecided.flat())]
 }
 
-/** The readings of an answer by a key. To codeio, other brackets or quotes are other JSON. */
-function createReader(task: string, { entry }: Pick<CorrectedItem, 'entry'>) {
-  return (answer: string, key = entry.answer) => listReadings(answer, task === 'codeio' ? null : key, entry.question)
+/** To codeio, other brackets or quotes are other JSON, and `1e3` in base 16 is no thousand. */
+const TASKS_OF_ONE_NOTATION: ReadonlySet<string> = new Set(['codeio', 'base_conversion'])
+
+/** The readings of an answer by a key. */
+export function createReader(task: string, { entry }: Pick<CorrectedItem, 'entry'>) {
+  const hasOneNotation = TASKS_OF_ONE_NOTATION.has(task)
+  return (answer: string, key = entry.answer) => listReadings(answer, hasOneNotation ? null : key, entry.question)
 }
 
 /** Right if one reading is; else what is decided of the barest. */

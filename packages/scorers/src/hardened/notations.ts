@@ -61,7 +61,7 @@ export function listAnswerVariants(answer: string): string[] {
     bare = trimLines(next)
     texts.add(bare)
   }
-  for (const text of texts) texts.add(toPlain(text)) // and of what that adds
+  for (const text of [...texts]) texts.add(toPlain(text))
   bare = toPlain(bare)
   texts.delete(bare)
   texts.add(bare)
@@ -71,7 +71,9 @@ export function listAnswerVariants(answer: string): string[] {
 }
 
 function toPlain(text: string): string {
-  return text.replaceAll(TEXT_COMMAND_PATTERN, '$1').replaceAll(LOOKALIKE_PATTERN, toPlainCharacter)
+  let plain = text.replaceAll(LOOKALIKE_PATTERN, toPlainCharacter)
+  for (let i = 0; i < MAX_WRAPPERS && plain.includes('\\'); i++) plain = plain.replaceAll(TEXT_COMMAND_PATTERN, '$1')
+  return plain
 }
 
 /** The barest of the variants. */
@@ -152,7 +154,7 @@ export function parsePlainDecimal(text: string): Decimal | undefined {
 }
 
 /** A number, a fraction, a complex number. */
-const NUMERIC_KEY_PATTERN = /^[-+]?[\d.(](?:[-+\d./ ij()]|e(?=[-+]?\d))*$/
+const NUMERIC_KEY_PATTERN = /^[-+]?[\d.(](?:[-+\d./ ij()]|e(?=[-+]\d))*$/
 /** Before a value that may be rounded, where the key has places. */
 const EQUALS_PATTERN = /=|≈|\\approx/
 
@@ -211,7 +213,7 @@ function writeInLayout(bare: string, key: string): string | undefined {
   if (bare.length > MAX_LENGTH_RATIO * key.length + MAX_EXTRA_CHARS) return undefined
   const wanted = parseLayout(key)
   if (wanted === undefined || wanted.cells.length === 0) return undefined
-  if (wanted.cells.length === 1 && !/[[\]]/.test(bare)) return undefined
+  if (wanted.cells.length === 1 && !/^\[[^[\]]*\]$/.test(bare)) return undefined
   const given = parseLayout(bare)
   if (given === undefined || given.rows.join() !== wanted.rows.join()) return undefined
   const quote = /^["']/.exec(wanted.cells[0] ?? '')?.[0] ?? ''
@@ -219,9 +221,9 @@ function writeInLayout(bare: string, key: string): string | undefined {
   return `${written.join('')}${wanted.between.at(-1)}`
 }
 
-/** Undefined for nested brackets of another depth, round brackets other than those of one tuple, and mixed separators. */
+/** Undefined for empty brackets, nested ones of another depth, round brackets other than those of one tuple, and mixed separators. */
 function parseLayout(text: string): Layout | undefined {
-  if (/[(){}]/.test(text) && !/^\([^(){}]*\)$/.test(text)) return undefined
+  if ((/[(){}]/.test(text) && !/^\([^(){}]*\)$/.test(text)) || /\[\s*\]/.test(text)) return undefined
   const depth = measureDepth(text)
   if (depth === undefined || depth > MAX_DEPTH) return undefined
   const cells: string[] = []

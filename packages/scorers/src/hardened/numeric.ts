@@ -59,9 +59,9 @@ const OTHER_VALUE_PATTERN =
 export const gsmSymbolic: HardenedScorer = ({ entry }) => {
   const wanted = parsePlainDecimal(strip(requireOracleAnswer(entry)))
   const isWanted = (text: string) => wanted !== undefined && (parsePlainDecimal(text)?.equals(wanted) ?? false)
-  const asksForPercentage = /\bpercent/i.test(entry.question)
+  const asksForPercentage = /\b(?:what|as a) percent/i.test(entry.question)
   return scoreBestReading((text) => {
-    const reading = asksForPercentage ? text.replace(/(\d) ?\\?%/, '$1 percent') : text
+    const reading = asksForPercentage ? text.replace(/(\d) ?\\?%$/, '$1 percent') : text
     if (isWanted(reading)) return 1
     const [only, ...others] = reading.match(QUANTITY_PATTERN) ?? []
     const isOnlyNumber = only !== undefined && others.length === 0 && !OTHER_VALUE_PATTERN.test(reading)
@@ -161,6 +161,6 @@ export const primeFactorization: HardenedScorer = ({ entry, upstream }) => {
     const [before, after = before] = reading.split(/=(.*)/s)
     const product = strip(before ?? '') === String(number) ? (after ?? '') : reading
     const standard = strip(product.replaceAll(/\\times|\\cdot|[*xX·⋅∗✕]/g, '×'))
-    return reading === oracle || isFullScore(upstream(standard)) ? 1 : 0
+    return reading === oracle || (!/×\s*×/.test(standard) && isFullScore(upstream(standard))) ? 1 : 0
   })
 }

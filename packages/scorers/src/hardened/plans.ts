@@ -109,7 +109,7 @@ const Scramble = z.looseObject({ cube_size: z.int().min(2).max(7), scramble_move
 /** More turns than any honest solution needs. */
 const MAX_MOVES = 1000
 const MOVE_PATTERN = /^(?:(\d?)([LRDUBF])(w?)|()([XYZMES])())('?)([1-3]?)$/
-const COMBINED_PATTERN = /\d(?:\s|$)/
+const COMBINED_PATTERN = /\d(?:[\s,]|$)/
 
 /**
  * 1 where single quarter turns solve the cube; else the partial credit that the library means to give and never does: the
