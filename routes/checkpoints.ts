@@ -1,7 +1,6 @@
 /** GET and PUT /runs/{run}/checkpoint: checkpoints of runs. */
 
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { Run } from '@reasoning-gym-server/contract/run'
 import { z } from 'zod'
 import { CHECKPOINT_VERSION, Checkpoint, DiscardedCounts } from '../src/features/runs/checkpoint/document.ts'
@@ -10,11 +9,10 @@ import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
 import { LARGE_BODY_LIMIT_BYTES } from '../src/http/bodies/request-bodies.ts'
 import { formatIssueMessage } from '../src/http/errors/field-errors.ts'
-import { formatEntityTag, IfMatchHeaders } from '../src/http/request-headers.ts'
+import { formatEntityTag } from '../src/http/request-headers.ts'
 import { formatJsonPieces, sendJsonPieces } from '../src/http/streamed-responses.ts'
 import { createValidationError, withParserInHandler } from '../src/http/validation.ts'
-
-const Params = z.strictObject({ run: RunName })
+import { ofRun } from './runs.ts'
 
 export function addCheckpointRoutes(app: App, { checkpoints, views }: RunsFeature): void {
   app.get(
@@ -23,12 +21,10 @@ export function addCheckpointRoutes(app: App, { checkpoints, views }: RunsFeatur
       config: { access: 'trainers' },
       schema: {
         operationId: 'createCheckpoint',
-        tags: ['runs'],
+        ...ofRun,
         summary: 'Create a checkpoint of a run',
         description:
           'Returns everything that is needed to restore the run, in one document: settings, curriculum, statistics and the position in the item sequence. Queued and buffered groups are not included.',
-        params: Params,
-        headers: IfMatchHeaders,
         response: { 200: Checkpoint },
       },
     },
@@ -44,12 +40,10 @@ export function addCheckpointRoutes(app: App, { checkpoints, views }: RunsFeatur
       preValidation: refuseOtherVersion,
       schema: {
         operationId: 'restoreCheckpoint',
-        tags: ['runs'],
+        ...ofRun,
         summary: 'Restore a run from a checkpoint',
         description:
           'Restores the run, on this server or another one, under the same or another name. A new epoch begins: queued and buffered groups and open batches of the run are discarded and counted in `forgotten`.',
-        params: Params,
-        headers: IfMatchHeaders,
         body: withParserInHandler(Checkpoint),
         response: {
           200: z

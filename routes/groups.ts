@@ -7,11 +7,11 @@ import {
   RetainedGroup,
   RetainedGroupPage,
 } from '@reasoning-gym-server/contract/retained-group'
-import { GroupId, RunName } from '@reasoning-gym-server/contract/rollout'
+import { GroupId } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { App } from '../src/http/app.ts'
-import { IfMatchHeaders } from '../src/http/request-headers.ts'
+import { ofRun } from './runs.ts'
 
 const GroupsQuery = z.strictObject({
   ...GroupFilter.shape,
@@ -46,12 +46,10 @@ export function addGroupRoutes(app: App, { listRetained, requireRetained }: Roll
       config: { access: 'readers' },
       schema: {
         operationId: 'listRetainedGroups',
-        tags: ['runs'],
+        ...ofRun,
         summary: 'List the most recent groups of a run',
         description:
           'Returns the groups that the server keeps (`keep_groups`), and examples of each format fault. A call examines at most 1,000 groups and 32 MB of texts; `next_cursor` continues.',
-        params: z.strictObject({ run: RunName }),
-        headers: IfMatchHeaders,
         querystring: GroupsQuery,
         response: {
           200: RetainedGroupPage,
@@ -68,12 +66,11 @@ export function addGroupRoutes(app: App, { listRetained, requireRetained }: Roll
       config: { access: 'readers' },
       schema: {
         operationId: 'getRetainedGroup',
-        tags: ['runs'],
+        ...ofRun,
         summary: 'Get a group with its texts',
         description:
           'Returns a group that the server keeps (`keep_groups`) with complete completions and answers. The role admin also gets the expected answer.',
-        params: z.strictObject({ run: RunName, group: GroupId }),
-        headers: IfMatchHeaders,
+        params: ofRun.params.extend({ group: GroupId }),
         response: {
           200: RetainedGroup,
         },

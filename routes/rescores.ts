@@ -1,12 +1,10 @@
 /** /runs/{run}/rescore: the kept groups of a run, scored again under other rules. */
 import { Rescore, RescoreInput, RescoreList } from '@reasoning-gym-server/contract/rescore'
-import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
 import type { RescoresFeature } from '../src/features/rescores/index.ts'
 import type { App } from '../src/http/app.ts'
-import { IdempotencyHeaders, IfMatchHeaders, ifMatchHeader } from '../src/http/request-headers.ts'
-
-const RunParams = z.strictObject({ run: RunName })
+import { IdempotencyHeaders, ifMatchHeader } from '../src/http/request-headers.ts'
+import { ofRun } from './runs.ts'
 
 export function addRescoreRoutes(app: App, { rescores }: RescoresFeature): void {
   app.post(
@@ -15,11 +13,10 @@ export function addRescoreRoutes(app: App, { rescores }: RescoresFeature): void 
       config: { access: 'trainers' },
       schema: {
         operationId: 'startRescore',
-        tags: ['runs'],
+        ...ofRun,
         summary: 'Score the kept groups of a run again',
         description:
           'Starts a job that scores the groups that the server keeps (`keep_groups`) under other settings, and reports how rewards, signal and advantages would differ. It changes nothing in the run.',
-        params: RunParams,
         headers: IdempotencyHeaders.extend(ifMatchHeader),
         body: RescoreInput,
         response: { 202: Rescore },
@@ -38,11 +35,9 @@ export function addRescoreRoutes(app: App, { rescores }: RescoresFeature): void 
       config: { access: 'readers' },
       schema: {
         operationId: 'listRescores',
-        tags: ['runs'],
+        ...ofRun,
         summary: 'List the rescores of a run',
         description: 'Returns the last 20 rescores of the run, newest first.',
-        params: RunParams,
-        headers: IfMatchHeaders,
         response: { 200: RescoreList },
       },
     },
@@ -55,11 +50,10 @@ export function addRescoreRoutes(app: App, { rescores }: RescoresFeature): void 
       config: { access: 'readers' },
       schema: {
         operationId: 'getRescore',
-        tags: ['runs'],
+        ...ofRun,
         summary: 'Get a rescore',
         description: 'Returns the progress of a rescore and, once it is done, its result.',
-        params: RunParams.extend({ id: z.string().min(1).max(64).describe('ID of the rescore.') }),
-        headers: IfMatchHeaders,
+        params: ofRun.params.extend({ id: z.string().min(1).max(64).describe('ID of the rescore.') }),
         response: { 200: Rescore },
         problems: ['unknown_rescore'],
       },

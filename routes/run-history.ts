@@ -1,15 +1,13 @@
 /** /runs/{run}/history, mixes, marks and curriculum-reset: how the curriculum, the mix and the settings of a run changed. */
 
-import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { CurriculumPoint, Run } from '@reasoning-gym-server/contract/run'
 import { RunMark, RunMix } from '@reasoning-gym-server/contract/run-control'
 import { z } from 'zod'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
-import { formatEntityTag, IfMatchHeaders } from '../src/http/request-headers.ts'
+import { formatEntityTag } from '../src/http/request-headers.ts'
 import { sendJsonPieces } from '../src/http/streamed-responses.ts'
-
-const Params = z.strictObject({ run: RunName })
+import { ofRun } from './runs.ts'
 
 async function* formatPoints(pages: AsyncIterable<CurriculumPoint[]>): AsyncGenerator<string> {
   let separator = ''
@@ -29,11 +27,9 @@ export function addRunHistoryRoutes(app: App, { runs, views }: RunsFeature): voi
       config: { access: 'readers' },
       schema: {
         operationId: 'getRunHistory',
-        tags: ['runs'],
+        ...ofRun,
         summary: 'List curriculum moves',
         description: 'Returns the groups that moved the curriculum of a run, oldest first.',
-        params: Params,
-        headers: IfMatchHeaders,
         querystring: z.strictObject({ task: z.string().optional().describe('Only groups of this task.') }),
         response: {
           200: z
@@ -56,12 +52,10 @@ export function addRunHistoryRoutes(app: App, { runs, views }: RunsFeature): voi
       config: { access: 'readers' },
       schema: {
         operationId: 'listRunMixes',
-        tags: ['runs'],
+        ...ofRun,
         summary: 'List the mixes of a run',
         description:
           'Returns the last mixes of tasks that the run has used since its item sequence began, oldest first. The server keeps 1,000 of them.',
-        params: Params,
-        headers: IfMatchHeaders,
         querystring: z.strictObject({
           limit: z.coerce
             .number()
@@ -87,12 +81,10 @@ export function addRunHistoryRoutes(app: App, { runs, views }: RunsFeature): voi
       config: { access: 'readers' },
       schema: {
         operationId: 'listRunMarks',
-        tags: ['runs'],
+        ...ofRun,
         summary: 'List what happened to a run',
         description:
           'Returns the events to annotate on charts of a run, oldest first: changes of settings, curriculum resets, rewinds, and the steps at which warnings were noticed, up to half a minute after they arose. The server keeps the last 500, and so do checkpoints and forks, up to their step.',
-        params: Params,
-        headers: IfMatchHeaders,
         response: {
           200: z
             .strictObject({ marks: z.array(RunMark).describe('Marks, oldest first.') })
@@ -109,12 +101,10 @@ export function addRunHistoryRoutes(app: App, { runs, views }: RunsFeature): voi
       config: { access: 'trainers' },
       schema: {
         operationId: 'resetCurriculum',
-        tags: ['runs'],
+        ...ofRun,
         summary: 'Start the curriculum again',
         description:
           'Forgets the difficulty of all tasks and what the sampling knows about them, as when the weights of the model were replaced. The item sequence goes on, and items that were not handed out are made again. `curriculum_start` is not read again.',
-        params: Params,
-        headers: IfMatchHeaders,
         response: {
           200: Run,
         },

@@ -2,18 +2,16 @@
 
 import { textResponse } from '@reasoning-gym-server/contract/common'
 import { Flow } from '@reasoning-gym-server/contract/flow'
-import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { TaskMetric, TaskMetrics } from '@reasoning-gym-server/contract/run'
 import { z } from 'zod'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
-import { IfMatchHeaders } from '../src/http/request-headers.ts'
 import { formatJsonLines, sendJsonLines } from '../src/http/streamed-responses.ts'
+import { ofRun } from './runs.ts'
 
 const MAX_POINTS = 2000
 const MAX_COLUMNS = 500
 
-const Params = z.strictObject({ run: RunName })
 const StepBound = z.coerce.number().int().min(0)
 const Points = z.coerce.number().int().min(1).max(MAX_POINTS)
 const RangeFields = {
@@ -28,12 +26,10 @@ export function addRunMetricsRoutes(app: App, { runMetrics, flow }: RunsFeature)
       config: { access: 'readers' },
       schema: {
         operationId: 'getRunMetrics',
-        tags: ['runs'],
+        ...ofRun,
         summary: 'Get metrics per step',
         description:
           'Streams one flat JSON object per training step, ready for a logger. With `points`, each merges a range of steps exactly, without metrics per task. Rows of a run without steps then have `time` (Unix seconds), `first_group` and `width` in place of `step`; those of a run with single samples always do. With `by=task`, each row is of one task in a step: a table of the run for your own statistics.',
-        params: Params,
-        headers: IfMatchHeaders,
         querystring: z.strictObject({
           ...RangeFields,
           by: z
@@ -67,12 +63,10 @@ export function addRunMetricsRoutes(app: App, { runMetrics, flow }: RunsFeature)
       config: { access: 'readers' },
       schema: {
         operationId: 'getRunFlow',
-        tags: ['runs'],
+        ...ofRun,
         summary: 'Get the flow of a run',
         description:
           'Returns how groups flow from generators to the trainer over the last 64 batches: rates, which side waits, staleness, and advice.',
-        params: Params,
-        headers: IfMatchHeaders,
         response: { 200: Flow },
       },
     },
@@ -85,12 +79,10 @@ export function addRunMetricsRoutes(app: App, { runMetrics, flow }: RunsFeature)
       config: { access: 'readers' },
       schema: {
         operationId: 'getRunHistograms',
-        tags: ['runs'],
+        ...ofRun,
         summary: 'Get distributions over training',
         description:
           'Streams the distributions of rewards and of completion lengths, one JSON object per range of steps.',
-        params: Params,
-        headers: IfMatchHeaders,
         querystring: z.strictObject({
           ...RangeFields,
           points: Points.default(200).describe('Maximum number of rows of the whole run.'),
@@ -115,11 +107,9 @@ export function addRunMetricsRoutes(app: App, { runMetrics, flow }: RunsFeature)
       config: { access: 'readers' },
       schema: {
         operationId: 'getRunTaskMetrics',
-        tags: ['runs'],
+        ...ofRun,
         summary: 'Get a metric by task',
         description: 'Returns a metric of each task in ranges of steps, as for a heat map.',
-        params: Params,
-        headers: IfMatchHeaders,
         querystring: z.strictObject({
           metric: TaskMetric.default('reward').describe('Metric of the cells.'),
           columns: z.coerce.number().int().min(1).max(MAX_COLUMNS).default(60).describe('Maximum number of columns.'),

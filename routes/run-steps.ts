@@ -2,16 +2,14 @@
 
 import { canAccessRun } from '@reasoning-gym-server/contract/caller'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
-import { RunName } from '@reasoning-gym-server/contract/rollout'
 import { Run } from '@reasoning-gym-server/contract/run'
 import { ForkRequest, Rewind, RewindRequest, StepEnd } from '@reasoning-gym-server/contract/run-control'
 import { z } from 'zod'
 import type { RewindsFeature } from '../src/features/rewinds/index.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
-import { formatEntityTag, IfMatchHeaders } from '../src/http/request-headers.ts'
-
-const Params = z.strictObject({ run: RunName })
+import { formatEntityTag } from '../src/http/request-headers.ts'
+import { ofRun } from './runs.ts'
 
 export function addRunStepRoutes(app: App, { runs, views, checkpoints }: RunsFeature, rewinds: RewindsFeature): void {
   app.post(
@@ -20,12 +18,10 @@ export function addRunStepRoutes(app: App, { runs, views, checkpoints }: RunsFea
       config: { access: 'trainers' },
       schema: {
         operationId: 'forkRun',
-        tags: ['runs'],
+        ...ofRun,
         summary: 'Fork a run',
         description:
           'Creates a run with the state of another one, now or after one of its last 1,000 steps, under other settings if you give any. The fork has the curriculum, statistics, history and item sequence of the run, and none of its groups. The other run stays as it is. A repeated call finds the fork.',
-        params: Params,
-        headers: IfMatchHeaders,
         body: ForkRequest,
         response: {
           200: Run.describe('An equal call has created the fork before.'),
@@ -63,12 +59,10 @@ export function addRunStepRoutes(app: App, { runs, views, checkpoints }: RunsFea
       config: { access: 'trainers' },
       schema: {
         operationId: 'endStep',
-        tags: ['runs'],
+        ...ofRun,
         summary: 'End a step',
         description:
           'Records the state of the run as that after a step, so that `rewind` can return to it. A run that composes batches does this automatically. A call for the latest step or an earlier one changes nothing, so every rank may call. A step more than 1,000,000 above the latest one is rejected with 400 `invalid_request`.',
-        params: Params,
-        headers: IfMatchHeaders,
         body: StepEnd,
         response: { 204: z.null().describe('The step has ended.') },
         problems: ['run_changed'],
@@ -86,12 +80,10 @@ export function addRunStepRoutes(app: App, { runs, views, checkpoints }: RunsFea
       config: { access: 'trainers' },
       schema: {
         operationId: 'rewindRun',
-        tags: ['runs'],
+        ...ofRun,
         summary: 'Rewind a run to a step',
         description:
           'Makes the run what it was after a step, for a trainer that resumes from its weights of that step: curriculum, statistics, item sequence and leases. Later groups no longer count, and the buffer is empty. Settings stay as they are. The last 1,000 steps are available.',
-        params: Params,
-        headers: IfMatchHeaders,
         body: RewindRequest,
         response: { 200: Rewind },
         problems: ['step_unavailable', 'run_changed'],

@@ -18,7 +18,8 @@ import {
   ifNoneMatchHeader,
 } from '../src/http/request-headers.ts'
 
-const Params = z.strictObject({ run: RunName })
+/** What the routes of one run declare alike. */
+export const ofRun = { tags: ['runs'], params: z.strictObject({ run: RunName }), headers: IfMatchHeaders }
 const UpdatedRun = z
   .strictObject({
     ...Run.shape,
@@ -72,12 +73,10 @@ export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): voi
       config: { access: 'trainers' },
       schema: {
         operationId: 'deleteRun',
-        tags: ['runs'],
+        ...ofRun,
         summary: 'Delete a run',
         description:
           'Deletes the run with its groups, batches and statistics. Dump files stay. A new run of the same name starts from the beginning.',
-        params: Params,
-        headers: IfMatchHeaders,
         response: {
           204: z.null().describe('The run is deleted.'),
         },
@@ -95,12 +94,10 @@ export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): voi
       config: { access: 'readers' },
       schema: {
         operationId: 'getRun',
-        tags: ['runs'],
+        ...ofRun,
         summary: 'Get a run',
         description:
           'Returns the settings, progress and per-task statistics of a run. Its `ETag` identifies the run in `If-Match`.',
-        params: Params,
-        headers: IfMatchHeaders,
         response: { 200: Run },
       },
     },
@@ -118,11 +115,10 @@ export function addRunChangeRoutes(app: App, { runs, views }: RunsFeature): void
       config: { access: 'trainers' },
       schema: {
         operationId: 'changeRun',
-        tags: ['runs'],
+        ...ofRun,
         summary: 'Change the lifecycle or the mix of a run',
         description:
           '`lifecycle` marks a run as finished or archived, or as active again. Nothing is deleted. Checkpoints do not contain the mark: a restored run is active. `mix` sets the tasks of a run in progress: the next item is drawn from them, and items that were handed out stay. `GET /runs/{run}/mixes` lists the mixes.',
-        params: Params,
         headers: IdempotencyHeaders.extend(ifMatchHeader),
         body: RunChange,
         response: {
@@ -152,11 +148,10 @@ export function addRunChangeRoutes(app: App, { runs, views }: RunsFeature): void
       config: { access: 'trainers' },
       schema: {
         operationId: 'updateRun',
-        tags: ['runs'],
+        ...ofRun,
         summary: 'Create a run or change its settings',
         description:
           'Creates the run if it does not exist. Omitted settings keep their value; null restores the default. Other `tasks` or `exclude` take effect from the next item that is handed out. Another `seed` would restart the item sequence and is rejected with 409 `would_restart`, unless `restart=true`.',
-        params: Params,
         headers: z.looseObject({ ...ifMatchHeader, ...ifNoneMatchHeader }),
         querystring: z.strictObject({
           restart: queryBoolean()

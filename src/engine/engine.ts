@@ -3,6 +3,9 @@
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Config } from '@reasoning-gym-server/contract/recipe'
 import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
+import type { CustomTask, DatasetPosition } from '@reasoning-gym-server/task-tools/engine'
+
+export type { DatasetPosition, GeneratedItem } from '@reasoning-gym-server/task-tools/engine'
 
 /** What the library says of one task. */
 export interface TaskDefinition {
@@ -15,18 +18,9 @@ export interface TaskDefinition {
   config_schema: { type: 'object'; properties: Record<string, { default?: unknown }> }
 }
 
-export interface CustomTaskDefinition {
+export interface CustomTaskDefinition extends CustomTask {
   /** The module, or the folder of the package. */
   file: string
-  /** Of all files of the module. Items of other code are rejected. */
-  code_hash: string
-  /** A file that scores answers in TypeScript or JavaScript instead of the dataset class. */
-  scorer: string | null
-  /** Its dataset class has `explain_answer`. */
-  explains: boolean
-  /** Configs of the levels of its curriculum, from easiest to hardest, not verified. */
-  ladder: Config[]
-  no_ladder_reason: string | null
 }
 
 /** Why a file of TASKS_PATH gives no task. */
@@ -35,19 +29,10 @@ export interface TaskProblem {
   detail: string
 }
 
-/** An item as the library makes it; the entry never leaves the server. */
-export interface GeneratedItem {
-  question: string
-  entry: DatasetEntry
-}
-
 export interface EngineHealth {
   ok: boolean
   detail?: string
 }
-
-/** How an item is placed: `dataset(seed)[index]`. */
-export type DatasetPosition = [seed: number, index: number]
 
 /** Killed at its deadline; ended by itself; gone with the engine. */
 export type PythonWorkerExitCause = 'timeout' | 'crashed' | 'engine_exited'

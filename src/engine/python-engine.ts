@@ -62,10 +62,7 @@ interface TaskListing {
 export class PythonEngine implements Engine {
   readonly version = ENGINE_VERSION
   readonly #options: PythonEngineOptions
-  readonly #itemPool: PythonWorkerPool
-  readonly #datasetPool: PythonWorkerPool
-  readonly #scorePool: PythonWorkerPool
-  readonly #sympyPool: PythonWorkerPool
+  readonly #pools: Readonly<Record<PythonWorkerKind, PythonWorkerPool>>
   readonly #startup = Promise.withResolvers<void>()
   readonly #canonicalConfigs = new Map<string, Config>()
   readonly #layerRegistry = new SandboxLayerRegistry()
@@ -82,21 +79,19 @@ export class PythonEngine implements Engine {
     this.#options = options
     const up = () => (this.#health.ok ? this.#zygote : undefined)
     const size = options.workersPerPool
-    this.#itemPool = new PythonWorkerPool('items', { size }, up)
-    // One core stays free, so that new items do not wait for a slice of the processor at every hop between processes.
-    this.#datasetPool = new PythonWorkerPool(
-      'dataset',
-      { size: Math.max(1, size - 1), isOnDemand: true, isFixed: true },
-      up,
-    )
-    this.#scorePool = new PythonWorkerPool('score', { size }, up)
-    this.#sympyPool = new PythonWorkerPool('sympy', { size: Math.ceil(size / 2), isOnDemand: true }, up)
+    this.#pools = {
+      items: new PythonWorkerPool('items', { size }, up),
+      // One core stays free, so that new items do not wait for a slice of the processor at every hop between processes.
+      dataset: new PythonWorkerPool('dataset', { size: Math.max(1, size - 1), isOnDemand: true, isFixed: true }, up),
+      score: new PythonWorkerPool('score', { size }, up),
+      sympy: new PythonWorkerPool('sympy', { size: Math.ceil(size / 2), isOnDemand: true }, up),
+    }
     this.#zygote = new Zygote(options, {
       onWorkerConnected: (kind, pid, socket, layers) => {
         if (this.#layerRegistry.record(kind, layers)) options.onSandboxLayers?.(kind, layers)
-        this.#getPool(kind).addWorker(pid, socket)
+        this.#pools[kind].addWorker(pid, socket)
       },
-      onForkFailed: (kind, reason) => this.#getPool(kind).handleForkFailure(reason),
+      onForkFailed: (kind, reason) => this.#pools[kind].handleForkFailure(reason),
       onReady: (version) => this.#handleZygoteReady(version),
       onExit: (reason) => this.#handleZygoteExit(reason),
     })
@@ -129,7 +124,8 @@ export class PythonEngine implements Engine {
         engine_exited: sumOf(pools, (pool) => pool.exits.engine_exited),
       },
     })
-    return { items: count(this.#itemPool, this.#datasetPool), score: count(this.#scorePool, this.#sympyPool) }
+    const { items, dataset, score, sympy } = this.#pools
+    return { items: count(items, dataset), score: count(score, sympy) }
   }
 
   async tasks(): Promise<Record<string, TaskDefinition>> {
@@ -171,7 +167,7 @@ export class PythonEngine implements Engine {
       deadlineMs,
       isExpected: isObject,
     }
-    const [outcome] = await this.#itemPool.run(request, [null])
+    const [outcome] = await this.#pools.items.run(request, [null])
     return outcome
   }
 
@@ -195,7 +191,7 @@ export class PythonEngine implements Engine {
         deadlineMs: QUERY_DEADLINE_MS,
         isExpected: isObject,
       }
-      const [outcome] = await this.#itemPool.run(request, [config])
+      const [outcome] = await this.#pools.items.run(request, [config])
       known = unwrapOutcome(outcome) as Config // library.canonical gives an object
       if (this.#canonicalConfigs.size >= MAX_CACHED_CONFIGS) this.#canonicalConfigs.clear()
       this.#canonicalConfigs.set(key, known)
@@ -230,7 +226,7 @@ export class PythonEngine implements Engine {
     }
     const share = Math.ceil(places.length / this.#options.workersPerPool)
     const size = isLast ? 1 : Math.min(MAX_CHUNK_SIZE, Math.max(MIN_CHUNK_SIZE, share))
-    const pool = work === 'dataset' ? this.#datasetPool : this.#itemPool
+    const pool = work === 'dataset' ? this.#pools.dataset : this.#pools.items
     const run = (chunk: DatasetPosition[]) => pool.runEach(batch, chunk)
     return splitList(places, size).flatMap((chunk) =>
       run(chunk).map(async (outcome, k) => {
@@ -253,7 +249,7 @@ export class PythonEngine implements Engine {
     const request = { op: 'score', task, config, seed, entry, ...this.#describeCode(task, version) }
     const isExpected = (value: unknown) => typeof value === 'number'
     const batch = { request, work: 'answers' as const, task, deadlineMs: this.#options.scoreDeadlineMs, isExpected }
-    const pool = TASKS_SCORED_BY_SYMPY.has(task) ? this.#sympyPool : this.#scorePool
+    const pool = TASKS_SCORED_BY_SYMPY.has(task) ? this.#pools.sympy : this.#pools.score
     return pool.run(batch, answers)
   }
 
@@ -271,7 +267,7 @@ export class PythonEngine implements Engine {
     const isExpected = (value: unknown) => typeof value === 'boolean'
     const batch = { request, work: 'answers' as const, task, deadlineMs, isLast: true, isExpected }
     const run = async (input: string): Promise<EngineOutcome> => {
-      const [outcome = NO_OUTCOME] = await this.#itemPool.run(batch, [input])
+      const [outcome = NO_OUTCOME] = await this.#pools.items.run(batch, [input])
       return outcome
     }
     return Promise.all(
@@ -291,14 +287,14 @@ export class PythonEngine implements Engine {
     const request = { op: 'explain', task, question, ...this.#describeCode(task, version) }
     const isExpected = (value: unknown) => typeof value === 'string' || value === null
     const batch = { request, work: 'answers' as const, task, deadlineMs: this.#options.scoreDeadlineMs, isExpected }
-    return this.#scorePool.run(batch, answers)
+    return this.#pools.score.run(batch, answers)
   }
 
   /** Runs the unit tests in a folder with custom tasks, inside the sandbox; the result is as hostile as the tests may be. */
   async runUnitTests(folder: string, pattern: string, deadlineMs: number): Promise<EngineOutcome | undefined> {
     const isExpected = () => true
     const batch = { request: { op: 'tests' }, work: 'query' as const, task: '', deadlineMs, isLast: true, isExpected }
-    const [outcome] = await this.#itemPool.run(batch, [[folder, pattern]])
+    const [outcome] = await this.#pools.items.run(batch, [[folder, pattern]])
     return outcome
   }
 
@@ -315,15 +311,8 @@ export class PythonEngine implements Engine {
   async close(): Promise<void> {
     const zygote = this.#zygote
     this.#zygote = undefined
-    this.#itemPool.close()
-    this.#datasetPool.close()
-    this.#scorePool.close()
-    this.#sympyPool.close()
+    for (const pool of Object.values(this.#pools)) pool.close()
     await zygote?.close()
-  }
-
-  #getPool(kind: PythonWorkerKind): PythonWorkerPool {
-    return { items: this.#itemPool, dataset: this.#datasetPool, score: this.#scorePool, sympy: this.#sympyPool }[kind]
   }
 
   #handleZygoteReady(version: string): void {
@@ -333,19 +322,13 @@ export class PythonEngine implements Engine {
     }
     this.#isListingOutdated = true
     this.#setHealth({ ok: true })
-    this.#itemPool.forkAll()
-    this.#datasetPool.forkAll()
-    this.#scorePool.forkAll()
-    this.#sympyPool.forkAll()
+    for (const pool of Object.values(this.#pools)) pool.forkAll()
     this.#startup.resolve()
   }
 
   #handleZygoteExit(reason: string): void {
     this.#setHealth({ ok: false, detail: reason })
-    this.#itemPool.failQueued(reason)
-    this.#datasetPool.failQueued(reason)
-    this.#scorePool.failQueued(reason)
-    this.#sympyPool.failQueued(reason)
+    for (const pool of Object.values(this.#pools)) pool.failQueued(reason)
     this.#startup.resolve()
   }
 

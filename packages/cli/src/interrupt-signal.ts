@@ -1,5 +1,5 @@
 /** Ctrl-C: the first stops the command gracefully, the second immediately. */
-const INTERRUPTED_EXIT_CODE = 130
+export const INTERRUPTED_EXIT_CODE = 130
 
 let interruptController: AbortController | undefined
 

@@ -5,12 +5,11 @@ import { ConfigError } from '@reasoning-gym-server/contract/dot-env'
 import { Command, CommanderError } from 'commander'
 import { CliError } from './cli-error.ts'
 import { type CommandContext, type CommandEntry, configureHelp, formatHelpFooter } from './command.ts'
-import { wasInterrupted } from './interrupt-signal.ts'
+import { INTERRUPTED_EXIT_CODE, wasInterrupted } from './interrupt-signal.ts'
 import { exitOnClosedPipe, printError, printStatus } from './output.ts'
 import type { StartServer } from './with-server.ts'
 
 const USAGE_ERROR_EXIT_CODE = 2
-const INTERRUPTED_EXIT_CODE = 130
 
 /** What the program consists of besides this package. */
 export interface ProgramParams {

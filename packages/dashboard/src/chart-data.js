@@ -9,7 +9,7 @@ export function smooth(values, weight) {
   let sum = 0
   let norm = 0
   return values.map((value) => {
-    if (!isKnown(value)) return null
+    if (!Number.isFinite(value)) return null
     sum = weight * sum + (1 - weight) * value
     norm = weight * norm + (1 - weight)
     return sum / norm
@@ -20,16 +20,18 @@ export function smooth(values, weight) {
 export function isSameLine(a, b) {
   return (
     a.length === b.length &&
-    a.some(isKnown) &&
+    a.some(Number.isFinite) &&
     a.every((value, k) =>
-      isKnown(value) && isKnown(b[k]) ? Math.abs(value - b[k]) < 1e-6 : !isKnown(value) === !isKnown(b[k]),
+      Number.isFinite(value) && Number.isFinite(b[k])
+        ? Math.abs(value - b[k]) < 1e-6
+        : !Number.isFinite(value) === !Number.isFinite(b[k]),
     )
   )
 }
 
 /** Whether a logarithmic axis can show all values. */
 export function canBeLogarithmic(series) {
-  const values = series.flatMap(({ values }) => values.filter(isKnown))
+  const values = series.flatMap(({ values }) => values.filter(Number.isFinite))
   return values.length > 0 && values.every((value) => value > 0)
 }
 
@@ -38,10 +40,6 @@ export function toCsv(columns) {
   const quote = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
   const rows = (columns[0]?.values ?? []).map((_, k) => columns.map(({ values }) => values[k] ?? '').join(','))
   return `${[columns.map(({ name }) => quote(name)).join(','), ...rows].join('\n')}\n`
-}
-
-function isKnown(value) {
-  return value !== null && value !== undefined && Number.isFinite(value)
 }
 
 export function mean(values) {

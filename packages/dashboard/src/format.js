@@ -1,35 +1,34 @@
 /** Formats numbers and times for display. */
 const EMPTY_VALUE = '–'
-const isKnown = (x) => x !== null && x !== undefined && Number.isFinite(x)
 
 /** 0.5 → 0.50, 1234567 → 1,234,567 */
 export function formatCount(x) {
-  return isKnown(x) ? Math.round(x).toLocaleString('en') : EMPTY_VALUE
+  return Number.isFinite(x) ? Math.round(x).toLocaleString('en') : EMPTY_VALUE
 }
 
 export function formatCompact(x) {
-  return isKnown(x)
+  return Number.isFinite(x)
     ? new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 }).format(x)
     : EMPTY_VALUE
 }
 
 export function formatDecimal(x, digits = 2) {
-  return isKnown(x) ? x.toFixed(digits).replace('-', '−') : EMPTY_VALUE
+  return Number.isFinite(x) ? x.toFixed(digits).replace('-', '−') : EMPTY_VALUE
 }
 
 export function formatPercent(x, digits = 0) {
-  return isKnown(x) ? `${(100 * x).toFixed(digits)}%` : EMPTY_VALUE
+  return Number.isFinite(x) ? `${(100 * x).toFixed(digits)}%` : EMPTY_VALUE
 }
 
 export function formatBytes(x) {
-  if (!isKnown(x)) return EMPTY_VALUE
+  if (!Number.isFinite(x)) return EMPTY_VALUE
   const units = ['B', 'kB', 'MB', 'GB', 'TB']
   const k = x < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(x) / 3))
   return `${(x / 1000 ** k).toFixed(k > 0 && x / 1000 ** k < 10 ? 1 : 0)} ${units[k]}`
 }
 
 export function formatDuration(x) {
-  if (!isKnown(x)) return EMPTY_VALUE
+  if (!Number.isFinite(x)) return EMPTY_VALUE
   if (x < 0.001) return `${(x * 1e6).toFixed(0)} µs`
   if (x < 1) return `${(x * 1000).toFixed(x < 0.01 ? 1 : 0)} ms`
   if (x < 90) return `${x.toFixed(x < 10 ? 1 : 0)} s`

@@ -54,7 +54,7 @@ export function summarizeLatest(rows) {
   const average = (getValue, weight) => {
     const known = latest
       .map((row) => [getValue(row), row[weight]])
-      .filter(([value, count]) => isNumber(value) && count > 0)
+      .filter(([value, count]) => Number.isFinite(value) && count > 0)
     const all = known.reduce((sum, [, count]) => sum + count, 0)
     return all === 0 ? null : known.reduce((sum, [value, count]) => sum + value * count, 0) / all
   }
@@ -95,7 +95,7 @@ export function parseRunNames(text, most) {
  */
 export function alignSteps(runs, getValue) {
   const lists = runs.map((points) =>
-    (points ?? []).filter(({ step }) => isNumber(step)).toSorted((a, b) => a.step - b.step),
+    (points ?? []).filter(({ step }) => Number.isFinite(step)).toSorted((a, b) => a.step - b.step),
   )
   const x = [...new Set(lists.flatMap((points) => points.map(({ step }) => step)))].sort((a, b) => a - b)
   const values = lists.map((points) => {
@@ -122,7 +122,7 @@ export function groupBySeed(runs) {
 export function averageLines(lines) {
   const columns = (lines[0] ?? []).map((_, k) => lines.map((line) => line[k]))
   const estimates = columns.map((values) => {
-    if (!values.every(isNumber)) return [null, null]
+    if (!values.every(Number.isFinite)) return [null, null]
     const center = mean(values)
     const squares = values.reduce((sum, value) => sum + (value - center) ** 2, 0)
     return [center, Math.sqrt(squares / (values.length - 1) / values.length)]
@@ -140,7 +140,7 @@ export function nameSeeds(names) {
 
 /** The share of rollouts with a format fault at a step; null if the step has no metrics of faults. */
 export function sumFaults(step) {
-  const shares = Object.entries(step).filter(([key, value]) => key.startsWith('fault/') && isNumber(value))
+  const shares = Object.entries(step).filter(([key, value]) => key.startsWith('fault/') && Number.isFinite(value))
   return shares.length === 0 ? null : shares.reduce((sum, [, share]) => sum + share, 0)
 }
 
@@ -199,8 +199,4 @@ export function compareTasks(runs, field) {
     const [first, last] = [values[0], values.at(-1)]
     return { task, values, difference: first === null || last === null ? null : last - first }
   })
-}
-
-function isNumber(value) {
-  return typeof value === 'number' && Number.isFinite(value)
 }

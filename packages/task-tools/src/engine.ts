@@ -5,6 +5,7 @@ import type { DatasetEntry } from '@reasoning-gym-server/scorers/scorer'
 /** How an item is placed: `dataset(seed)[index]`. */
 export type DatasetPosition = [seed: number, index: number]
 
+/** An item as the library makes it; the entry never leaves the server. */
 export interface GeneratedItem {
   question: string
   entry: DatasetEntry
@@ -30,12 +31,13 @@ export interface TaskDefinition {
 }
 
 export interface CustomTask {
+  /** Of all files of the module. Items of other code are rejected. */
   code_hash: string
-  /** A file that scores answers in TypeScript or JavaScript. */
+  /** A file that scores answers in TypeScript or JavaScript instead of the dataset class. */
   scorer: string | null
   /** Its dataset class has `explain_answer`. */
   explains: boolean
-  /** Configs of the levels of its curriculum, from easiest to hardest. */
+  /** Configs of the levels of its curriculum, from easiest to hardest, not verified. */
   ladder: Config[]
   no_ladder_reason: string | null
 }

@@ -11,6 +11,7 @@ import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { buildRetirementArgs, createGroupKeys, groupRecord } from '../rollouts/records.ts'
 import { lostTextsError } from '../rollouts/repository.ts'
+import type { EpochRef } from '../runs/epochs.ts'
 import { FLOW_COUNTERS, MAX_FLOW_SAMPLES } from '../runs/flow.ts'
 import { backlogRecord, epochPrefix, type ListEpochKeys, runRecord, STATE_CONSTANTS } from '../runs/records.ts'
 import { RunIndex } from '../runs/run-index.ts'
@@ -67,9 +68,7 @@ export const MAX_OPEN_BATCHES = 8
  */
 const MAX_ACKNOWLEDGED_STEPS = 10_000
 
-export interface RunRef {
-  name: string
-  epoch: number
+export interface RunRef extends EpochRef {
   /** Distinguishes groups of one ID before and after a rewind. */
   revision?: number
 }

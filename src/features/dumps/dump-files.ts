@@ -114,12 +114,10 @@ export function startDumpFolderUpkeep(dumps: Dumps, onError: (error: unknown) =>
   }
 }
 
-/** Returns how many files were new. */
-async function registerUnknownDumpFiles(repository: DumpRepository, folder: DumpFolder): Promise<number> {
+async function registerUnknownDumpFiles(repository: DumpRepository, folder: DumpFolder): Promise<void> {
   const names = await folder.listFileNames()
-  if (names.length === 0) return 0
+  if (names.length === 0) return
   const unknown = await listUnknownFileNames(repository, names)
-  let registered = 0
   for (const name of unknown) {
     const key = parseDumpFileName(name)
     const found = await folder.getFile(name)
@@ -137,9 +135,7 @@ async function registerUnknownDumpFiles(repository: DumpRepository, folder: Dump
         folder: await folder.getOrCreateId(),
       },
     )
-    registered += 1
   }
-  return registered
 }
 
 /**

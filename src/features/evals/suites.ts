@@ -99,9 +99,8 @@ export class Suites {
   /** Lists the selected tasks, or all tasks if neither tasks nor categories are given. Throws `unknown_task`. */
   listTasks({ tasks, categories = [], difficulty, config }: Omit<CustomSuite, 'n' | 'seed'>): string[] {
     assertConfigOrDifficulty({ config, difficulty }, 'suite.')
-    for (const choice of [...(tasks ?? []), ...categories.map((name) => `category:${name}`)])
-      this.#tasks.assertKnown(choice)
     const wanted = new Set([...(tasks ?? []), ...categories.map((name) => `category:${name}`)])
+    for (const choice of wanted) this.#tasks.assertKnown(choice)
     return this.#tasks
       .list()
       .filter((task) => wanted.size === 0 || wanted.has(task.name) || wanted.has(`category:${task.category}`))

@@ -4,16 +4,12 @@ import type { Redis } from 'ioredis'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { defineScript } from '../../platform/redis/scripts.ts'
 import { tryRead } from '../../platform/redis/unreadable-entries.ts'
+import type { EpochRef } from '../runs/epochs.ts'
 import { createRunKeys, type EpochKeys, epochPrefix, runRecord } from '../runs/records.ts'
 
 const storeRescore = defineScript(import.meta.dirname, 'store-rescore', { RUN: runRecord.constants })
 
 const MAX_RESCORES = 20
-
-export interface EpochOfRun {
-  name: string
-  epoch: number
-}
 
 export class RescoreRepository {
   readonly #redis: Redis
@@ -25,18 +21,18 @@ export class RescoreRepository {
   }
 
   /** Returns false if the run was deleted or restored since `epoch`, or the rescore forgotten: of too many, the oldest is. */
-  async store(run: EpochOfRun, rescore: Rescore): Promise<boolean> {
+  async store(run: EpochRef, rescore: Rescore): Promise<boolean> {
     const keys = { ...createRunKeys(this.#keys).forRun(run.name, run.epoch), ...this.#listKeys(run) }
     const args = [run.epoch, rescore.id, JSON.stringify(rescore), MAX_RESCORES, rescore.status === 'queued' ? 1 : 0]
     return (await storeRescore(this.#redis, keys, args)) === 1
   }
 
-  async get(run: EpochOfRun, id: string): Promise<Rescore | undefined> {
+  async get(run: EpochRef, id: string): Promise<Rescore | undefined> {
     return this.#read(run, id, await this.#redis.hget(this.#listKeys(run).rescores, id))
   }
 
   /** Newest first. */
-  async list(run: EpochOfRun): Promise<Rescore[]> {
+  async list(run: EpochRef): Promise<Rescore[]> {
     const { rescores, rescoreIds } = this.#listKeys(run)
     const ids = await this.#redis.lrange(rescoreIds, 0, -1)
     const found = ids.length === 0 ? [] : await this.#redis.hmget(rescores, ...ids)
@@ -47,12 +43,12 @@ export class RescoreRepository {
     return { keys: Object.values(this.#listKeys({ name, epoch })), indexes: [] }
   }
 
-  #read(run: EpochOfRun, id: string, json: string | null | undefined): Rescore | undefined {
+  #read(run: EpochRef, id: string, json: string | null | undefined): Rescore | undefined {
     if (!json) return undefined
     return tryRead(this.#redis, { key: this.#listKeys(run).rescores, name: id }, () => Rescore.parse(JSON.parse(json)))
   }
 
-  #listKeys({ name, epoch }: EpochOfRun) {
+  #listKeys({ name, epoch }: EpochRef) {
     const prefix = epochPrefix(this.#keys, name, epoch)
     return { rescores: `${prefix}:rescores`, rescoreIds: `${prefix}:rescore-ids` }
   }

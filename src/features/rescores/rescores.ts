@@ -8,11 +8,12 @@ import type { JobDefinition } from '../../platform/queue/job-definition.ts'
 import type { Producer } from '../../platform/queue/queues.ts'
 import { createCallToken, type Idempotency } from '../../platform/redis/idempotency.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
+import type { EpochRef } from '../runs/epochs.ts'
 import { runRestoredError } from '../runs/errors.ts'
 import type { Runs } from '../runs/runs.ts'
 import { mergeSettings, type SettingsRules } from '../runs/settings.ts'
 import type { TaskCatalog } from '../tasks/task-catalog.ts'
-import type { EpochOfRun, RescoreRepository } from './repository.ts'
+import type { RescoreRepository } from './repository.ts'
 
 const RescoreJobData = z.strictObject({ run: z.string(), epoch: z.int(), id: z.string() })
 export type RescoreJobData = z.infer<typeof RescoreJobData>
@@ -100,7 +101,7 @@ export class Rescores {
   }
 
   /** Does nothing while the job is in the queue or in progress. */
-  async #enqueue({ name, epoch }: EpochOfRun, id: string): Promise<void> {
+  async #enqueue({ name, epoch }: EpochRef, id: string): Promise<void> {
     await this.#deps.producer.add(rescoreJob, [{ id: `${name}~${epoch}~${id}`, data: { run: name, epoch, id } }])
   }
 }

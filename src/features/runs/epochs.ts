@@ -35,7 +35,7 @@ const isEpochRemovable = defineScript(import.meta.dirname, 'is-epoch-removable')
 const RESERVATION_MS = 10 * 60 * 1000
 const MEMBERS_PER_STEP = 500
 
-interface EpochRef {
+export interface EpochRef {
   name: string
   epoch: number
 }

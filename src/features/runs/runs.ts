@@ -157,13 +157,6 @@ export class Runs {
     return names.filter((_, k) => exist[k])
   }
 
-  /** Lists the runs whose names pass `isVisible`, sorted by name. */
-  async list(isVisible: (name: string) => boolean = () => true): Promise<ResolvedRun[]> {
-    const names = (await this.#deps.index.listNames()).filter(isVisible).toSorted()
-    const runs = await pMap(names, (name) => this.get(name), { concurrency: CONCURRENT_RUN_READS })
-    return runs.filter((run) => run !== undefined) // the run may have been deleted after its name was read
-  }
-
   /**
    * Applies a change of settings and has items made with them. Concurrent updates all take effect. Throws
    * `would_restart`, `run_recreated` and `run_exists`, depending on the options.

@@ -15,16 +15,6 @@ export interface QueueBacklog {
   oldestAt: number | undefined
 }
 
-/** A failed job; its ID is the queue's name, `~` and BullMQ's ID. */
-export interface FailedJob {
-  id: string
-  queue: string
-  data: unknown
-  reason: string
-  attempts: number
-  failed_at: string
-}
-
 export class QueueState {
   readonly #queues: Queues
   readonly #definitions: readonly JobDefinition[]
@@ -53,7 +43,7 @@ export class QueueState {
   }
 
   /** Failed jobs, most recent first. They are kept until they are retried. */
-  async listFailed(limit: number): Promise<{ total: number; jobs: FailedJob[] }> {
+  async listFailed(limit: number) {
     const queues = await Promise.all(
       this.#definitions.map(async ({ name }) => {
         const queue = this.#queues.getOrCreate(name)
@@ -83,7 +73,8 @@ export class QueueState {
   }
 }
 
-function toFailedJob(queue: string, job: Job): FailedJob {
+/** Its ID is the queue's name, `~` and BullMQ's ID. */
+function toFailedJob(queue: string, job: Job<unknown>) {
   return {
     id: `${queue}~${job.id}`,
     queue,

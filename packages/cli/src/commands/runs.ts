@@ -61,6 +61,11 @@ export function buildRunsCommand(withServer: WithServer): Command {
   return runs
 }
 
+/** A command on one run. */
+function ofRun(command: string): CliCommand {
+  return new CliCommand(command).argument('<run>', 'name of the run')
+}
+
 function buildRunListCommand(withServer: WithServer): Command {
   return new CliCommand('list')
     .summary('List all runs')
@@ -99,10 +104,9 @@ async function listRuns(server: ApiClient, options: RunsOptions): Promise<Pick<R
 }
 
 function buildRunShowCommand(withServer: WithServer): Command {
-  return new CliCommand('show')
+  return ofRun('show')
     .summary('Show one run')
     .description('Show a run’s state, progress and settings, and the statistics of each task.')
-    .argument('<run>', 'name of the run')
     .option('--json', 'print the server’s JSON response')
     .examples(['reasoning-gym-server runs show first'])
     .callServer(withServer, async (server, name: string, options: RunsOptions) => {
@@ -117,12 +121,11 @@ function buildRunShowCommand(withServer: WithServer): Command {
 }
 
 function buildRunSetCommand(withServer: WithServer): Command {
-  return new CliCommand('set')
+  return ofRun('set')
     .summary('Create a run or change its settings')
     .description(
       'Create a run or change its settings (docs/reference/run-settings.md). The command reads each value as JSON, or as text if it is not valid JSON. null restores the default.',
     )
-    .argument('<run>', 'name of the run')
     .argument('[settings...]', 'settings to change, each as name=value')
     .option('--restart', 'restart the item sequence if the seed or the tasks change')
     .option('--json', 'print the server’s JSON response')
@@ -148,12 +151,11 @@ function buildRunSetCommand(withServer: WithServer): Command {
 const RunMixes = z.object({ mixes: z.array(RunMix) })
 
 function buildRunMixCommand(withServer: WithServer): Command {
-  return new CliCommand('mix')
+  return ofRun('mix')
     .summary('Change or list the tasks of a run in progress')
     .description(
       'Change the tasks of a run from the next item on. Items that were handed out stay as they are. Without tasks, list the mixes that the run has used.',
     )
-    .argument('<run>', 'name of the run')
     .argument('[tasks]', 'all tasks of the new mix, as JSON')
     .option('--json', 'print the server’s JSON response')
     .examples([
@@ -171,12 +173,11 @@ function buildRunMixCommand(withServer: WithServer): Command {
 }
 
 function buildRunFlowCommand(withServer: WithServer): Command {
-  return new CliCommand('flow')
+  return ofRun('flow')
     .summary('Show which side of a run waits')
     .description(
       'Show how groups flow from the generators of a run to its trainer over the last 64 batches: which side waits, how stale the groups are, and what to change.',
     )
-    .argument('<run>', 'name of the run')
     .option('--json', 'print the server’s JSON response')
     .examples(['reasoning-gym-server runs flow first'])
     .callServer(withServer, async (server, run: string, { json }: RunsOptions) => {
@@ -199,10 +200,9 @@ function buildRunFlowCommand(withServer: WithServer): Command {
 }
 
 function buildRunDeleteCommand(withServer: WithServer): Command {
-  return new CliCommand('delete')
+  return ofRun('delete')
     .summary('Delete a run')
     .description('Delete a run and everything that the server holds for it. The run’s dump files remain.')
-    .argument('<run>', 'name of the run')
     .examples(['reasoning-gym-server runs delete first'])
     .callServer(withServer, async (server, name: string) => {
       await server.request('DELETE', getRunPath(name))
@@ -233,10 +233,9 @@ const LIFECYCLE_COMMANDS = [
 /** `runs finish`, `runs archive` and `runs reopen`: say whether a run is still in use. */
 function buildRunLifecycleCommands(withServer: WithServer): Command[] {
   return LIFECYCLE_COMMANDS.map(({ name, lifecycle, summary, description }) =>
-    new CliCommand(name)
+    ofRun(name)
       .summary(summary)
       .description(description)
-      .argument('<run>', 'name of the run')
       .option('--json', 'print the server’s JSON response')
       .examples([`reasoning-gym-server runs ${name} first`])
       .callServer(withServer, async (server, run: string, { json }: RunsOptions) => {
@@ -248,12 +247,11 @@ function buildRunLifecycleCommands(withServer: WithServer): Command[] {
 }
 
 function buildRunResetCurriculumCommand(withServer: WithServer): Command {
-  return new CliCommand('reset-curriculum')
+  return ofRun('reset-curriculum')
     .summary('Start the difficulty of all tasks again')
     .description(
       'Start the difficulty of all tasks again, because the policy has changed. The item sequence continues.',
     )
-    .argument('<run>', 'name of the run')
     .option('--json', 'print the server’s JSON response')
     .examples(['reasoning-gym-server runs reset-curriculum first'])
     .callServer(withServer, async (server, run: string, { json }: RunsOptions) => {
@@ -264,12 +262,11 @@ function buildRunResetCurriculumCommand(withServer: WithServer): Command {
 }
 
 function buildRunRewindCommand(withServer: WithServer): Command {
-  return new CliCommand('rewind')
+  return ofRun('rewind')
     .summary('Rewind a run to a step')
     .description(
       'Make a run what it was after a step, one of the last 1,000. Later groups no longer count, and the buffer is empty.',
     )
-    .argument('<run>', 'name of the run')
     .argument('<step>', 'step that the run returns to', integerParser())
     .option('--resume-id <id>', 'ID of this resume: of the calls with an ID, the first one rewinds the run')
     .option('--json', 'print the server’s JSON response')
@@ -285,12 +282,11 @@ function buildRunRewindCommand(withServer: WithServer): Command {
 }
 
 function buildRunForkCommand(withServer: WithServer): Command {
-  return new CliCommand('fork')
+  return ofRun('fork')
     .summary('Create a run from the state of another one')
     .description(
       'Create a run with the state that another one has, or had after a step, under other settings if you give any. Settings are written as in `runs set`.',
     )
-    .argument('<run>', 'name of the run')
     .argument('<name>', 'name of the new run')
     .argument('[settings...]', 'settings that differ, each as name=value')
     .option('--step <step>', 'step after which the fork begins (default: the present state)', integerParser())
@@ -319,12 +315,11 @@ async function listChangedSettings(settings: Record<string, unknown>): Promise<s
 }
 
 function buildRunSaveCommand(withServer: WithServer): Command {
-  return new CliCommand('save')
+  return ofRun('save')
     .summary('Print a checkpoint of a run')
     .description(
       'Print a checkpoint of a run as JSON: its settings, its position in the item sequence, the difficulty of each task, and its counters.',
     )
-    .argument('<run>', 'name of the run')
     .examples(['reasoning-gym-server runs save first > first.json'])
     .callServer(withServer, async (server, name: string) =>
       streamBodyToStdout(await server.request('GET', `${getRunPath(name)}/checkpoint`)),
@@ -334,12 +329,11 @@ function buildRunSaveCommand(withServer: WithServer): Command {
 const RestoreResponse = z.object({ epoch: z.number(), forgotten: z.record(z.string(), z.number()) })
 
 function buildRunRestoreCommand(withServer: WithServer): Command {
-  return new CliCommand('restore')
+  return ofRun('restore')
     .summary('Restore a run from a checkpoint')
     .description(
       'Restore a run from a checkpoint, under the same or another name. This discards the groups and batches that the run holds now.',
     )
-    .argument('<run>', 'name of the run')
     .argument('<file>', 'checkpoint file, or - for stdin')
     .examples(['reasoning-gym-server runs restore second first.json'])
     .action((name: string, file: string, options: ServerOptions) => {

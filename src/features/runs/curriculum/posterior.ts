@@ -11,6 +11,7 @@
  * moved slightly since the last group, and for one that has changed altogether. All functions are pure: the same groups
  * in the same order give the same state.
  */
+import type { FrontierEstimate } from '@reasoning-gym-server/contract/run'
 import { LRUCache } from 'lru-cache'
 
 const PLACES = Array.from({ length: 46 }, (_, k) => -0.4 + (1.8 * k) / 45)
@@ -75,16 +76,6 @@ export interface FrontierEvidence {
   /** Share of the rollouts that have an answer in the right format; the others earn nothing. All, if undefined. */
   formatted?: number | undefined
   rung: FrontierRung
-}
-
-interface FrontierEstimate {
-  /** Difficulty at which the model solves half of the items beyond guessing. It may lie off the ladder. */
-  place: number
-  /** Central interval that holds 90% of the probability. */
-  interval: [low: number, high: number]
-  slope: number
-  /** Share of the answers in the right format that can be right without guessing. */
-  cap: number
 }
 
 /** Weights by their steps, since an exponential takes longer than a look at 512 KB. */
@@ -170,7 +161,10 @@ function compareToTarget({ score, formatted = 1, rung: { floor } }: FrontierEvid
   return formatted === 0 ? -1 : Math.sign(score - formatted * (floor + (1 - floor) * target))
 }
 
-export function estimateFrontier(weights: FrontierWeights): FrontierEstimate {
+/** All but the floor, which is that of a rung. */
+export function estimateFrontier(
+  weights: FrontierWeights,
+): Omit<FrontierEstimate, 'floor'> & { interval: [low: number, high: number] } {
   const places = listPlaces(weights)
   const total = sum(weights)
   return {
