@@ -103,6 +103,7 @@ export function closeOnShutdown(
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   // An API process or worker loses its channel when `npm start` is killed.
   if (process.connected) process.once('disconnect', () => onSignal('SIGTERM'))
+  else if (process.send) process.kill(process.pid, 'SIGTERM') // it was killed before
 }
 
 const NPM_POLL_INTERVAL_MS = 1000

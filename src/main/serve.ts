@@ -31,6 +31,10 @@ const SHUTDOWN_GRACE_MS = 25_000 // of its processes, which have 15 s, and then 
 
 await runMain(async () => {
   const config = readConfig()
+  process.once('exit', () => {
+    if (process.argv[2] === TEMPORARY_DATA && !process.connected)
+      rmSync(config.DATA_DIR, { recursive: true, force: true })
+  })
   const screen = usesScreen(config) ? await openScreen() : undefined
   try {
     await serve(config, screen)
@@ -47,7 +51,7 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
   assertKeysOrLoopback(config, keyRing)
   const tls = requireRedisTls(config)
   const sockets = await openListeningSockets(config, config.SMALL ? 1 : config.API_PROCESSES)
-  process.send?.('listening') // to a process that started this one as a child: what answers at the port is not another server
+  process.send?.('listening', undefined, undefined, () => {}) // what answers at the port is this server; the parent may have ended
   createFolder(config.DATA_DIR)
   const dataDirLock = await acquireDataDirLock(config.DATA_DIR, report)
   const warn = (message: string) => log.warn(message)
@@ -72,8 +76,6 @@ async function serve(config: ServerConfig, screen: StartupScreen | undefined): P
     library?.close()
     await redis?.stop()
     dataDirLock.release()
-    if (process.argv[2] === TEMPORARY_DATA && !process.connected)
-      rmSync(config.DATA_DIR, { recursive: true, force: true })
   }
   const replace = () => {
     log.info('replacing the API processes and the workers, one after the other, and the engine')

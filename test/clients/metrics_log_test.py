@@ -3,10 +3,11 @@
 import threading
 import time
 import unittest
+from typing import Callable
 
 from world import SERVER, run_name
 
-from reasoning_gym_client import Client
+from reasoning_gym_client import Client, Run
 
 WRONG = "<answer>no idea</answer>"
 
@@ -45,13 +46,34 @@ class Logs(unittest.TestCase):
         run = self.client.run(run_name())
         self.addCleanup(run.delete)
         run.put(tasks=["gcd"], group_size=2, buffer=False)
-        for item in self.client.make("gcd", count=4):
-            self.client.samples([{"item_id": item["id"], "completion": WRONG}, {"item_id": item["id"], "completion": "no"}], run=run.name)
-        until = time.monotonic() + 60
-        while run.get()["progress"]["scored_groups"] < 4 and time.monotonic() < until:
-            time.sleep(0.1)
+        self.score_groups(run, 4)
         sent = []
         with run.log_to(lambda metrics, step: sent.append((step, metrics)), every_s=0.05):
             pass
         self.assertEqual(sum(metrics["reasoning_gym/groups"] for _, metrics in sent), 4)
         self.assertEqual([step for step, _ in sent], sorted({step for step, _ in sent}))
+
+    def test_sends_each_step_of_a_run_of_single_samples_whose_steps_begin_late(self) -> None:
+        run = self.client.run(run_name())
+        self.addCleanup(run.delete)
+        run.put(tasks=["gcd"], group_size=2, buffer=False)
+        sent = []
+        with run.log_to(lambda metrics, step: sent.append((step, metrics)), every_s=0.05):
+            self.score_groups(run, 9)  # more than a block
+            self.wait_until(lambda: len(sent) > 0)
+            for step in range(3):
+                run.end_step(step)
+                self.score_groups(run, 1)
+        self.assertIn("reasoning_gym/first_group", sent[0][1])
+        self.assertEqual([step for step, metrics in sent if "reasoning_gym/first_group" not in metrics], [0, 1, 2, 3])
+
+    def score_groups(self, run: Run, count: int) -> None:
+        scored = run.get()["progress"]["scored_groups"]
+        for item in self.client.make("gcd", count=count):
+            self.client.samples([{"item_id": item["id"], "completion": WRONG}, {"item_id": item["id"], "completion": "no"}], run=run.name)
+        self.wait_until(lambda: run.get()["progress"]["scored_groups"] == scored + count)
+
+    def wait_until(self, is_true: Callable[[], bool]) -> None:
+        until = time.monotonic() + 60
+        while not is_true() and time.monotonic() < until:
+            time.sleep(0.05)

@@ -9,6 +9,7 @@ import unittest.mock
 from world import SERVER
 
 from reasoning_gym_client import Client, StepWatch, Unreachable
+from reasoning_gym_client._resume import _resume_id
 from reasoning_gym_client.integrations import rg_verl
 
 
@@ -37,20 +38,28 @@ class Resumes(unittest.TestCase):
 
     def test_ranks_of_one_launch_have_one_resume_id_and_those_of_the_next_another(self) -> None:
         ranks = "import sys; sys.path[:0] = sys.argv[1].split(':'); from reasoning_gym_client._resume import _resume_id; print(_resume_id())"
-        launch = "import subprocess, sys; [subprocess.run([sys.executable, '-c', *sys.argv[1:]], check=True) for _ in range(2)]"
-        rank = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "SLURM_JOB_ID": "7", "TORCHELASTIC_RUN_ID": "fixed"}
+        launch = (
+            "import os, subprocess, sys; rank = {**os.environ, 'TORCHELASTIC_RUN_ID': 'none'}; below_shell = ['sh', '-c', '\"$@\"; :', 'sh'];"
+            "[subprocess.run([*below_shell, sys.executable, '-c', *sys.argv[1:]], env=rank, check=True) for _ in range(2)]"
+        )
         given = [
             subprocess.run(
                 [sys.executable, "-c", launch, ranks, ":".join(sys.path)],
-                env={**os.environ, **rank},
+                env={**os.environ, "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "SLURM_JOB_ID": "7"},
                 check=True,
                 capture_output=True,
                 text=True,
             ).stdout.split()
             for _ in range(2)
         ]
-        self.assertEqual([len(set(ids)) for ids in given], [1, 1])
+        self.assertEqual([(len(ids), len(set(ids))) for ids in given], [(2, 1), (2, 1)])
         self.assertNotEqual(given[0], given[1])
+
+    def test_ranks_of_ray_whose_parent_outlives_launches_have_no_resume_id(self) -> None:
+        with unittest.mock.patch.dict(os.environ, {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2"}):
+            for name in ("TORCHELASTIC_RUN_ID", "SLURM_JOB_ID"):
+                os.environ.pop(name, None)
+            self.assertIsNone(_resume_id())
 
     def test_steps_of_verl_are_those_of_its_loader(self) -> None:
         with unittest.mock.patch.object(rg_verl, "_client", lambda: Client(SERVER)):

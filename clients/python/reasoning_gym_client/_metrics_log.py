@@ -29,13 +29,12 @@ class MetricsLog:
         self._run = run
         self._sink = sink
         self._every_s = every_s
-        self._next = 0
+        self._kind, self._next = "step", 0
         self._ending = threading.Event()
 
     def __enter__(self) -> "MetricsLog":
         self._send = _find_sink(self._sink, self._ending)
-        # loggers keep the current run in context variables
-        context = contextvars.copy_context()
+        context = contextvars.copy_context()  # loggers keep the current run in it
         self._thread = threading.Thread(target=context.run, args=(self._follow,), name="reasoning-gym-metrics", daemon=True)
         self._thread.start()
         return self
@@ -58,17 +57,15 @@ class MetricsLog:
 
     def _send_rows(self, is_last: bool) -> None:
         rows = self._run.metrics(first=self._next)
-        # groups of the newest step are still being scored
-        for row in rows if is_last else rows[:-1]:
-            step = int(row.get("step", row.get("first_group", 0)))  # rows of a run without steps begin at a group
-            values = {f"reasoning_gym/{name}": value for name, value in row.items() if name != "step" and _is_number(value)}
-            if self._send(values, step) is False:
+        kind = "first_group" if rows and "first_group" in rows[0] else "step"  # rows begin at a group until the run has steps
+        if kind != self._kind:
+            self._kind, self._next = kind, 0
+            return self._send_rows(is_last)
+        for row in rows if is_last else rows[:-1]:  # groups of the newest step are still being scored
+            values = {f"reasoning_gym/{name}": value for name, value in row.items() if name != "step"}
+            if self._send(values, int(row[kind])) is False:
                 return
-            self._next = step + 1
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+            self._next = int(row[kind]) + 1
 
 
 def _find_sink(sink: Union[str, ModuleType, Sink], ending: threading.Event) -> Sink:
@@ -81,8 +78,7 @@ def _find_sink(sink: Union[str, ModuleType, Sink], ending: threading.Event) -> S
     if name == "wandb":
         return _wandb_sink(module, ending)
     if name == "mlflow":
-        # the active run belongs to a thread
-        active = module.active_run() or module.start_run()
+        active = module.active_run() or module.start_run()  # of this thread
         return lambda metrics, step: module.log_metrics(metrics, step=step, run_id=active.info.run_id)
     return lambda metrics, step: module.log({**metrics, "reasoning_gym/step": step})
 

@@ -26,19 +26,21 @@ def _resume_id() -> Optional[str]:
     if os.environ.get("WORLD_SIZE", "1") == "1":
         return uuid.uuid4().hex
     known = [os.environ.get(name, "none") for name in ("TORCHELASTIC_RUN_ID", "SLURM_JOB_ID")]
-    if os.environ.get("LOCAL_WORLD_SIZE") == os.environ["WORLD_SIZE"]:
-        known.append(_start_of_launcher())  # it differs where the same job launches the trainer again
+    if "TORCHELASTIC_RUN_ID" in os.environ and os.environ.get("LOCAL_WORLD_SIZE") == os.environ["WORLD_SIZE"]:
+        known.append(_start_of_launcher(os.getppid()))  # it differs where the same job launches the trainer again
     counts = [os.environ.get(name, "") for name in ("TORCHELASTIC_RESTART_COUNT", "SLURM_STEP_ID", "SLURM_RESTART_COUNT")]
     return None if set(known) == {"none"} else uuid.uuid5(uuid.NAMESPACE_OID, "/".join([*known, *counts])).hex
 
 
-def _start_of_launcher() -> str:
-    """When the process that has started all ranks began, in ticks since boot; `none` outside Linux."""
+def _start_of_launcher(pid: int) -> str:
+    """When torchrun began, in ticks since boot: the nearest process from `pid` up without what it sets for ranks; `none` outside Linux."""
     try:
-        with open(f"/proc/{os.getppid()}/stat", encoding="utf-8", errors="replace") as stat:
-            return stat.read().rpartition(")")[2].split()[19]
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat, open(f"/proc/{pid}/environ", "rb") as environ:
+            fields = stat.read().rpartition(")")[2].split()
+            is_of_rank = b"\0TORCHELASTIC_RUN_ID=" in b"\0" + environ.read()
     except OSError:
         return "none"
+    return _start_of_launcher(int(fields[1])) if is_of_rank else fields[19]
 
 
 class StepWatch:

@@ -42,7 +42,7 @@ export async function callWithServer<T>(
 ): Promise<T> {
   const config = readClientConfig()
   const { url: named, key } = getConfiguredServer(options, config)
-  const hasKey = options.key !== undefined || (options.url !== undefined && named !== options.url)
+  const hasKey = options.key !== undefined || options.url?.includes('@')
   const given = `${options.url === undefined ? '' : ` --url ${named}`}${hasKey ? ' --key KEY' : ''}`
   if (named !== undefined) return useWithAdvice(new ApiClient(named, key, { options: given }), use)
   const here = getLocalUrl(config)
@@ -68,8 +68,8 @@ async function useWithAdvice<T>(server: ApiClient, use: (server: ApiClient) => P
   }
 }
 
-/** What is before the host in `http://trainer:KEY@host:8000`. */
-const USER_PATTERN = /^(https?:\/\/)([^/?#]*)@/i
+/** The scheme, the key and the rest of `http://trainer:KEY@host:8000`. Only the rest must be there. */
+const URL_PATTERN = /^(\w+:\/\/)?(?:[^:/?#]*:?([^/?#]*)@)?(.*)$/s
 
 /** The server and key from the options, or else from the environment. Fetch takes no key in a URL, and messages contain the URL. */
 export function getConfiguredServer(
@@ -77,10 +77,12 @@ export function getConfiguredServer(
   { REASONING_GYM_URL, REASONING_GYM_API_KEY }: ClientConfig,
 ) {
   const given = url ?? REASONING_GYM_URL
-  const [start = '', scheme = '', user = ''] = USER_PATTERN.exec(given ?? '') ?? []
-  const [, ...password] = user.split(':')
-  const inUrl = querystring.unescape(password.join(':'))
-  return { url: given && scheme + given.slice(start.length), key: key ?? (inUrl || REASONING_GYM_API_KEY) }
+  const [, scheme = 'http://', password, rest = ''] = URL_PATTERN.exec(given ?? '') ?? []
+  if (password === '' || rest.includes('@'))
+    throw new CliError(
+      'The URL of the server has an @ but no key: write http://trainer:KEY@host, with %2F for /, or set --key or REASONING_GYM_API_KEY',
+    )
+  return { url: given && scheme + rest, key: key ?? (querystring.unescape(password ?? '') || REASONING_GYM_API_KEY) }
 }
 
 export function getLocalUrl({ HOST, PORT }: Pick<ClientConfig, 'HOST' | 'PORT'>): string {

@@ -125,7 +125,6 @@ it('an address that speaks no HTTP, speaks it without TLS, or is no address is t
   const says = async (url: string) => told(await run(['tasks', '--url', url])).join()
   expect(await says(ssh)).toMatch(/Cannot call http/)
   expect(await says(plain.replace('http', 'https'))).toMatch(/Cannot call https\S+ \(wrong version number\)/)
-  expect(await says('127.0.0.1:8000')).toMatch(/Cannot call \S+ \(Invalid URL\)/)
   expect(await says('http://127.0.0.1:9999999')).toMatch(/Cannot call \S+ \(Invalid URL\)/)
   expect(await says('http://no-such-name.invalid')).toMatch(/No server answers at/)
   expect(await says(await serve(half))).toMatch(/closed the connection before the response was complete/)
@@ -140,9 +139,19 @@ it('the key in a URL is sent in a header, and no message shows it', async () => 
   const withKey = url.replace('//', '//trainer:s%2Bcr@t%@')
   await run(['tasks', '--url', withKey])
   await run(['tasks', '--url', withKey, '--key', 'other'])
-  expect(keys).toEqual(['Bearer s+cr@t%', 'Bearer other'])
+  await run(['tasks', '--url', withKey.replace('http://', '')])
+  expect(keys).toEqual(['Bearer s+cr@t%', 'Bearer other', 'Bearer s+cr@t%'])
   const job = await watched((await serve(begun, answered(200, running), rubbish)).replace('//', '//trainer:secret@'))
   const misspelled = await run(['tasks', '--url', 'http://trainer:secret@127.0.0.1:9999999'])
   expect(told(misspelled).join()).toMatch(/Cannot call http:\/\/127/)
   expect(job.stderr + misspelled.stderr).not.toContain('secret')
+  for (const wrong of [
+    'http://trainer:sec/ret=@127.0.0.1:8000',
+    'trainer:sec/ret=@127.0.0.1:8000',
+    'http://ret@127.0.0.1',
+  ]) {
+    const refused = told(await run(['tasks', '--url', wrong])).join()
+    expect(refused).toMatch(/set --key or REASONING_GYM_API_KEY/)
+    expect(refused).not.toMatch(/sec|ret|127/)
+  }
 })

@@ -180,7 +180,7 @@ def _hash_files(*paths, code=None):
     for file in files:
         with open(file, "rb") as content:
             text = content.read() if code is None or file != paths[0] else code
-        digest.update(os.path.relpath(file, root).encode() + b"\0" + hashlib.sha256(text).digest())
+        digest.update(os.fsencode(os.path.relpath(file, root)) + b"\0" + hashlib.sha256(text).digest())
     return digest.hexdigest()[:HASH_CHARS]
 
 

@@ -164,10 +164,8 @@ function parseKey(entry: string, location: string): ApiKey {
   if (!role.success)
     throw new ConfigError(`${location}: unknown role before the colon; the roles are ${ApiKeyRole.options.join(', ')}`)
   const runs = runList?.split('+') ?? null
-  const invalidRun = runs?.find((run) => !RunName.safeParse(run).success)
-  if (invalidRun !== undefined || more.length > 0) {
-    throw new ConfigError(`${location}: “${invalidRun ?? runList}” is not a run name; write ${name}@run-a+run-b:KEY`)
-  }
+  if (more.length > 0 || runs?.some((run) => !RunName.safeParse(run).success))
+    throw new ConfigError(`${location}: what is after the @ is not a run name; write ${name}@run-a+run-b:KEY`)
   if (runs && role.data === 'admin') throw new ConfigError(`${location}: an admin key cannot be bound to runs`)
   const hash = parseKeyHash(entry.slice(colon + 1), location)
   return { id: hash.toString('hex').slice(0, 12), role: role.data, runs: runs && new Set(runs), hash }

@@ -24,7 +24,7 @@ export const requestBodies = fastifyPlugin<{ slots: TransferSlots }>(
       this.releaseBodySlot?.()
     })
     app.addHook('onRequest', ({ raw, headers }, _reply, done) => {
-      const hasBody = headers['transfer-encoding'] !== undefined || headers['content-length'] !== undefined
+      const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > 0
       if (hasBody && /^(?:GET|HEAD)$/.test(raw.method ?? '')) raw.resume() // nothing reads it, and Node would keep 64 KiB of it
       done()
     })

@@ -208,6 +208,8 @@ class CustomTasksTest(unittest.TestCase):
         pack = os.path.dirname(write_module(self.folder, "pack/__init__.py", task="own_pack"))
         os.symlink("/nowhere", os.path.join(pack, "words.txt"))
         os.mkfifo(os.path.join(pack, "pipe"))
+        with open(os.fsencode(pack) + b"/not-utf-8-\xe9.txt", "w"):
+            pass
         bad = os.path.dirname(write_module(self.folder, "bad/__init__.py", task="own_bad"))
         os.symlink("/proc/self/mem", os.path.join(bad, "unreadable"))  # also by root
         tasks, [problem] = self.load(bad, pack, os.path.dirname(good))

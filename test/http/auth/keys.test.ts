@@ -53,6 +53,8 @@ describe('keys as they are written', () => {
     ['secret-word:trainer', 'unknown role'],
     ['trainer@Not A Run:secret-word', 'is not a run name'],
     ['trainer@:secret-word', 'is not a run name'],
+    ['trainer@secret/word=:run-a', 'is not a run name; write trainer@run-a+run-b:KEY'],
+    ['trainer@run-a@secret-word:run-a', 'is not a run name'],
     ['admin@run-a:secret-word', 'an admin key cannot be bound to runs'],
     ['reader:', 'visible ASCII'],
     ['reader:secret word', 'visible ASCII'],
