@@ -62,7 +62,7 @@ class MetricsLog:
             self._kind, self._next = kind, 0
             return self._send_rows(is_last)
         for row in rows if is_last else rows[:-1]:  # groups of the newest step are still being scored
-            values = {f"reasoning_gym/{name}": value for name, value in row.items() if name != "step"}
+            values = {f"reasoning_gym/{name}": value for name, value in row.items() if name != "step" and isinstance(value, (int, float))}
             if self._send(values, int(row[kind])) is False:
                 return
             self._next = int(row[kind]) + 1

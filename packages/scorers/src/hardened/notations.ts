@@ -61,7 +61,7 @@ export function listAnswerVariants(answer: string): string[] {
     bare = trimLines(next)
     texts.add(bare)
   }
-  for (const text of [...texts]) texts.add(toPlain(text))
+  for (const text of [...texts].map(toPlain)) texts.add(text)
   bare = toPlain(bare)
   texts.delete(bare)
   texts.add(bare)
