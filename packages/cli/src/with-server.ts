@@ -68,21 +68,26 @@ async function useWithAdvice<T>(server: ApiClient, use: (server: ApiClient) => P
   }
 }
 
-/** The scheme, the key and the rest of `http://trainer:KEY@host:8000`. Only the rest must be there. */
-const URL_PATTERN = /^(\w+:\/\/)?(?:[^:/?#]*:?([^/?#]*)@)?(.*)$/s
-
 /** The server and key from the options, or else from the environment. Fetch takes no key in a URL, and messages contain the URL. */
 export function getConfiguredServer(
   { url, key }: ServerOptions,
   { REASONING_GYM_URL, REASONING_GYM_API_KEY }: ClientConfig,
 ) {
   const given = url ?? REASONING_GYM_URL
-  const [, scheme = 'http://', password, rest = ''] = URL_PATTERN.exec(given ?? '') ?? []
-  if (password === '' || rest.includes('@'))
+  const [scheme = ''] = /^\w+:\/\//.exec(given ?? '') ?? []
+  const rest = given?.slice(scheme.length) ?? '' // as in trainer:KEY@host:8000
+  const at = rest.lastIndexOf('@', rest.search(/[/?#]|$/))
+  const [, ...password] = rest.slice(0, Math.max(0, at)).split(':')
+  const inUrl = password.join(':')
+  const host = rest.slice(at + 1)
+  if ((at >= 0 && inUrl === '') || host.includes('@'))
     throw new CliError(
       'The URL of the server has an @ but no key: write http://trainer:KEY@host, with %2F for /, or set --key or REASONING_GYM_API_KEY',
     )
-  return { url: given && scheme + rest, key: key ?? (querystring.unescape(password ?? '') || REASONING_GYM_API_KEY) }
+  return {
+    url: given && (scheme || 'http://') + host,
+    key: key ?? (querystring.unescape(inUrl) || REASONING_GYM_API_KEY),
+  }
 }
 
 export function getLocalUrl({ HOST, PORT }: Pick<ClientConfig, 'HOST' | 'PORT'>): string {
