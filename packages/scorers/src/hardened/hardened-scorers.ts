@@ -80,13 +80,9 @@ export function listUndecidedReadings(task: string, item: CorrectedItem, answers
   return [...new Set(undecided.flat())]
 }
 
-/** To codeio, other brackets or quotes are other JSON, and `1e3` in base 16 is no thousand. */
-const TASKS_OF_ONE_NOTATION: ReadonlySet<string> = new Set(['codeio', 'base_conversion'])
-
-/** The readings of an answer by a key. */
+/** The readings of an answer by a key. To codeio, other brackets or quotes are other JSON. */
 export function createReader(task: string, { entry }: Pick<CorrectedItem, 'entry'>) {
-  const hasOneNotation = TASKS_OF_ONE_NOTATION.has(task)
-  return (answer: string, key = entry.answer) => listReadings(answer, hasOneNotation ? null : key, entry.question)
+  return (answer: string, key = entry.answer) => listReadings(answer, task === 'codeio' ? null : key, entry.question)
 }
 
 /** Right if one reading is; else what is decided of the barest. */

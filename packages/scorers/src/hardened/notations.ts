@@ -153,7 +153,7 @@ export function parsePlainDecimal(text: string): Decimal | undefined {
   return PLAIN_DECIMAL_PATTERN.test(text) ? catchPythonError(() => Decimal.parse(text), undefined) : undefined
 }
 
-/** A number, a fraction, a complex number. */
+/** A number, a fraction, a complex number. Not `1e3`, which may have base 16: exponents of the library have a sign. */
 const NUMERIC_KEY_PATTERN = /^[-+]?[\d.(](?:[-+\d./ ij()]|e(?=[-+]\d))*$/
 /** Before a value that may be rounded, where the key has places. */
 const EQUALS_PATTERN = /=|≈|\\approx/
