@@ -18,7 +18,7 @@ interface WaitOptions {
   /** Ends the wait early, without an error. */
   signal?: AbortSignal | undefined
   /** Waits until each of these parts of the topic has been announced, instead of any. */
-  details?: readonly string[]
+  details?: readonly string[] | undefined
 }
 
 /** Hears of one topic from its creation on: create it before you read the state, then wait, so that no change is missed. */

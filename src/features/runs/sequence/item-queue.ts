@@ -198,8 +198,9 @@ export class ItemQueue {
         if (outcome.kind === 'done') return outcome.result
         if (isFinal) return undefined
         void (await prefetcher.start(outcome.run, outcome.scope, outcome.count)) // announced as those of other processes
-        const timeoutMs = Math.min(deadline - performance.now(), outcome.patienceMs ?? Number.POSITIVE_INFINITY)
-        await listener.wait({ timeoutMs, details: outcome.positions })
+        const timeoutMs = Math.min(deadline - performance.now(), outcome.patienceMs || Number.POSITIVE_INFINITY)
+        const details = outcome.positions.length > 0 ? outcome.positions : undefined // undefined: any that is made
+        await listener.wait({ timeoutMs, details })
       }
     } finally {
       listener.close()

@@ -1,6 +1,7 @@
 import type { Item } from '@reasoning-gym-server/contract/item'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createRunKeys } from '../../../../src/features/runs/records.ts'
+import { PositionRepository } from '../../../../src/features/runs/sequence/positions.ts'
 import { openWorld, until, type World } from '../../../world.ts'
 
 let world: World
@@ -65,6 +66,23 @@ describe('items are made ahead of demand', () => {
       const least = Math.min(...seeds)
       expect(seeds.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 120 }, (_, k) => least + k))
     } finally {
+      await node.close()
+    }
+  })
+
+  it('a call that waits for slow items reads Redis a few times a second, not hundreds', async () => {
+    const node = await openWorld()
+    vi.spyOn(node.engine, 'generateEach').mockImplementation((_, _config, places) =>
+      places.map(() => new Promise(() => {})),
+    )
+    const take = vi.spyOn(PositionRepository.prototype, 'take')
+    try {
+      await node.call('PUT', '/runs/stuck', { tasks: QUICK })
+      for (let k = 0; k < 2; k++)
+        expect((await node.call('POST', '/items', { run: 'stuck', count: 2 })).body.code).toBe('items_not_ready')
+      expect(take.mock.calls.length).toBeLessThan(20)
+    } finally {
+      vi.restoreAllMocks()
       await node.close()
     }
   })
