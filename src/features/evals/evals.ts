@@ -130,15 +130,17 @@ async function measureEval(
   if (isActive(job.status)) throw cannotStart(`The eval ${job.id} has not ended`, 'use it once its status is done')
   const { items: suiteItems, indexOf } = await openItems(job).list()
   const recipes = suiteItems.map(({ id }) => decodeItemId(id))
-  const scores = recipes.map((): number[] => [])
+  const scored = recipes.map((): { score: number; isFormatted: boolean }[] => [])
   for await (const [sample, verdict] of streamVerdicts(samples, job)) {
-    if (verdict?.score !== null && verdict !== null) scores[indexOf(sample)]?.push(verdict.score)
+    const { score = null, answer } = verdict ?? {}
+    if (score !== null) scored[indexOf(sample)]?.push({ score, isFormatted: answer !== null })
   }
   const items = recipes.flatMap((recipe, k): MeasuredItem[] => {
     const { task, difficulty } = recipe
-    const own = scores[k] ?? []
+    const own = scored[k] ?? []
     if (difficulty === null || own.length === 0 || !ladders.isCurrent(recipe)) return []
-    return [{ task, difficulty, score: mean(own), samples: own.length }]
+    const formatted = mean(own.map(({ isFormatted }) => Number(isFormatted)))
+    return [{ task, difficulty, score: mean(own.map(({ score }) => score)), samples: own.length, formatted }]
   })
   if (items.length === 0)
     throw cannotStart(

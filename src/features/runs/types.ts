@@ -63,6 +63,8 @@ export interface MeasuredItem {
   difficulty: number
   score: number
   samples: number
+  /** Share of the samples with an answer in the right format. */
+  formatted: number
 }
 
 export interface RunEvals {

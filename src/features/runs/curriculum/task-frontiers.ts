@@ -107,8 +107,8 @@ export function computeStart(
   for (const [task, measured] of Map.groupBy(items, (item) => item.task)) {
     const frontier = frontiers.get(run, plans.find((plan) => plan.task === task) ?? { task, ...UNNAMED })
     if (!frontier) continue
-    const weights = measured.reduce((before, { difficulty, score, samples }) => {
-      return observeGroup(before, { score, rollouts: samples, rung: frontiers.rungAt(task, difficulty, scoring) })
+    const weights = measured.reduce((before, { difficulty, score, samples: rollouts, formatted }) => {
+      return observeGroup(before, { score, rollouts, formatted, rung: frontiers.rungAt(task, difficulty, scoring) })
     }, createFrontier())
     const { level, rung } = frontier.chooseLevel(weights, undefined)
     start.set(task, {

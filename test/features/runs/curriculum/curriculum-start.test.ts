@@ -10,8 +10,8 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** An eval of ten items of a difficulty; undefined: of the library's defaults. */
-async function measure(difficulty: number | undefined, isRight: boolean, finish = true): Promise<string> {
+/** An eval of ten items of a difficulty; undefined: of the library's defaults. `isRight` undefined: answers have no tags. */
+async function measure(difficulty: number | undefined, isRight?: boolean, finish = true): Promise<string> {
   const suite = { tasks: [TASK], n: 10, ...(difficulty !== undefined && { difficulty }) }
   const { body } = await world.call('POST', '/eval', { model: null, suite })
   const wanted = (await world.call('GET', `/eval/${body.id}/items`)).body.items as {
@@ -21,7 +21,7 @@ async function measure(difficulty: number | undefined, isRight: boolean, finish 
   const completions = await Promise.all(
     (finish ? wanted : wanted.slice(1)).map(async ({ sample_id, item_id }) => {
       const { answer } = (await world.call('GET', `/items/${item_id}?reveal=true`)).body
-      return { sample_id, completion: `<answer>${isRight ? answer : 'no'}</answer>` }
+      return { sample_id, completion: isRight === undefined ? answer : `<answer>${isRight ? answer : 'no'}</answer>` }
     }),
   )
   expect((await world.call('POST', `/eval/${body.id}/completions`, { completions })).status).toBe(200)
@@ -45,6 +45,8 @@ describe('curriculum_start', () => {
     const middle = await nextDifficulty('unstarted')
     expect(await nextDifficulty('strong')).toBeGreaterThan(middle)
     expect(await nextDifficulty('weak')).toBeLessThan(middle)
+    await put('untagged', { curriculum_start: { eval: await measure(0.3) } }) // its wrong format says nothing about the level
+    expect(await nextDifficulty('untagged')).toBe(middle)
     expect(await taskOf('strong')).toMatchObject({ groups: 0, accuracy: null, place: expect.any(Number) })
 
     const { redis, keys } = world.platform
