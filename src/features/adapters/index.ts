@@ -61,6 +61,7 @@ export function createAdapters(platform: Platform, deps: AdaptersDeps) {
   return {
     samples,
     datasets: new Datasets({
+      engine,
       tasks,
       frontiers: new TaskFrontiers(ladders, cards),
       items,

@@ -80,6 +80,8 @@ describe('processes with other code', () => {
 describe('changed files', () => {
   it('are read again, and items of the older code are rejected', async () => {
     const before = await createItem('word_count')
+    const download = () => world.app.inject('/dataset.jsonl?tasks=word_count&count=2')
+    const rows = await download()
     expect((await score(before.id)).status).toBe(200)
     const code = await codeOf('word_count')
     appendFileSync(join(folder, 'word_count.py'), '\n# changed\n')
@@ -88,6 +90,9 @@ describe('changed files', () => {
     const after = await createItem('word_count')
     expect(after.question).toBe(before.question)
     expect((await score(after.id)).status).toBe(200)
+    const fresh = await download()
+    expect(fresh.headers.etag).not.toBe(rows.headers.etag)
+    expect((await score(JSON.parse(fresh.body.split('\n')[0] ?? '').item_id)).status).toBe(200)
   })
 
   it('that no longer parse leave the tasks as they were', async () => {

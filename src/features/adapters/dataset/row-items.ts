@@ -4,6 +4,7 @@ import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import type { Recipe, RecipeInput } from '@reasoning-gym-server/contract/recipe'
 import { type RunSettings, resolveSettings, type SettingsChange } from '@reasoning-gym-server/contract/run-settings'
 import { isAnswerable } from '@reasoning-gym-server/scorers/corrections/corrections'
+import type { Engine } from '../../../engine/engine.ts'
 import { type EvalQuestions, hashQuestion, shortenQuestionHash } from '../../items/eval-questions.ts'
 import { type Items, type ItemWithEntry, isSeedFailure } from '../../items/items.ts'
 import type { TaskFrontiers } from '../../runs/curriculum/task-frontiers.ts'
@@ -170,6 +171,7 @@ interface RowAttempt {
 }
 
 export interface TrainingPlanDeps {
+  engine: Pick<Engine, 'versionOf'>
   tasks: TaskCatalog
   frontiers: TaskFrontiers
 }
@@ -184,9 +186,11 @@ export class TrainingPlan {
   readonly #plans: TaskPlan[]
   /** Difficulty at which a curriculum starts, keyed by task. */
   readonly #startingLevels: ReadonlyMap<string, number>
+  /** Of the code of each task. */
+  readonly #versions: readonly string[]
 
   /** Throws `unknown_task`. `explicitSettings` are those of the run that the query names. */
-  constructor(query: DatasetQuery, explicitSettings: SettingsChange, { tasks, frontiers }: TrainingPlanDeps) {
+  constructor(query: DatasetQuery, explicitSettings: SettingsChange, { engine, tasks, frontiers }: TrainingPlanDeps) {
     for (const choice of query.tasks === undefined || query.tasks === 'all' ? [] : query.tasks)
       tasks.assertKnown(choice, { path: 'tasks', message: 'must be names of tasks and category:NAME' })
     const { seed, difficulty } = query
@@ -200,6 +204,7 @@ export class TrainingPlan {
     this.#plans = buildTaskPlans(settings, tasks.list())
       .filter(({ weight }) => weight > 0)
       .map((plan) => (difficulty ? { ...plan, config: undefined, low: difficulty[0], high: difficulty[1] } : plan))
+    this.#versions = this.#plans.map(({ task }) => engine.versionOf(task))
     const isFrontier = settings.complexity_mode === 'frontier'
     const levels = this.#plans.map((plan): [string, number | undefined] => [
       plan.task,
@@ -211,7 +216,7 @@ export class TrainingPlan {
   /** Everything that determines the items. */
   get identity(): unknown {
     const { seed, complexity_mode, difficulty, scoring } = this.settings
-    return [seed, complexity_mode, difficulty, scoring, this.#plans, [...this.#startingLevels]]
+    return [seed, complexity_mode, difficulty, scoring, this.#plans, this.#versions, [...this.#startingLevels]]
   }
 
   get isEmpty(): boolean {
