@@ -30,7 +30,7 @@ interface EvalOptions extends JobOptions, ModelOptions {
   task?: string[]
   items?: number
   difficulty?: number
-  seed: number
+  seed?: number
   samples: number
   tries?: number
   feedback?: string
@@ -72,7 +72,7 @@ export function buildEvalCommand(withServer: WithServer): Command {
         'difficulty of the items of --task, from 0 to 1 (default: the config defaults of the library)',
         parseUnitInterval,
       )
-      .option('--seed <number>', 'seed of the items of --task', integerParser(), 0)
+      .option('--seed <number>', 'seed of the items of --task or --suite frontier (default: 0)', integerParser())
       .option('--samples <count>', 'number of completions per item', integerParser(1), 1)
       .option(
         '--tries <count>',
@@ -112,6 +112,8 @@ export function buildEvalCommand(withServer: WithServer): Command {
 }
 
 async function runEval(withServer: WithServer, options: EvalOptions): Promise<void> {
+  if (options.detach && options.minScore !== undefined)
+    throw new CliError('--min-score needs the score, for which --detach does not wait', { exitCode: 2 })
   const body = options.resume === undefined ? buildEvalRequest(options) : buildResumeRequest(options)
   await withServer(options, { keeps: true, modelHosts: listModelHosts(options.baseUrl) }, async (server) => {
     const job = await followJob(server, {
@@ -147,10 +149,16 @@ function buildEvalRequest(options: EvalOptions): object {
 }
 
 function buildSuiteField({ suite, task, items, difficulty, seed }: EvalOptions): unknown {
-  if (suite === 'frontier') return { mode: 'frontier', ...(task && { tasks: task }), ...(items && { n: items }), seed }
+  const isFrontier = suite === 'frontier'
+  if (isFrontier ? difficulty !== undefined : !task && (items ?? difficulty ?? seed) !== undefined)
+    throw new CliError(
+      'A suite has its own items: --difficulty is for --task, and so are --items and --seed, except with --suite frontier',
+      { exitCode: 2 },
+    )
+  if (isFrontier) return { mode: 'frontier', ...(task && { tasks: task }), ...(items && { n: items }), seed: seed ?? 0 }
   if (!task) return suite ?? 'original'
   if (suite !== undefined) throw new CliError('Set either --suite or --task, not both', { exitCode: 2 })
-  return { tasks: task, n: items ?? DEFAULT_ITEMS, seed, ...(difficulty !== undefined && { difficulty }) }
+  return { tasks: task, n: items ?? DEFAULT_ITEMS, seed: seed ?? 0, ...(difficulty !== undefined && { difficulty }) }
 }
 
 /** Throws if the eval has no score, or scored less than `least`. The command then exits with code 1. */

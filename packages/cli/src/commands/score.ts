@@ -55,13 +55,14 @@ export function buildScoreCommand(withServer: WithServer): Command {
     .callServer(
       withServer,
       (server, file: string | undefined, options: ScoreOptions) =>
-        options.id === undefined ? scoreLines(server, file, options) : scoreOne(server, options.id, options),
+        options.id === undefined ? scoreLines(server, file, options) : scoreOne(server, options.id, file, options),
       { keeps: false },
     )
 }
 
-async function scoreOne(server: ApiClient, id: string, options: ScoreOptions): Promise<void> {
+async function scoreOne(server: ApiClient, id: string, file: string | undefined, options: ScoreOptions): Promise<void> {
   const { completion, answer, json } = options
+  if (file !== undefined) throw new CliError('Give either a file or --id', { exitCode: 2 })
   if ((completion === undefined) === (answer === undefined))
     throw new CliError('With --id, set either --completion or --answer', { exitCode: 2 })
   const rollout = { item_id: id, ...(completion === undefined ? { answer } : { completion }) }
@@ -76,6 +77,8 @@ async function scoreOne(server: ApiClient, id: string, options: ScoreOptions): P
 }
 
 async function scoreLines(server: ApiClient, file: string | undefined, options: ScoreOptions): Promise<void> {
+  if ((options.completion ?? options.answer) !== undefined)
+    throw new CliError('--completion and --answer need --id, the ID of the item', { exitCode: 2 })
   const tally = { verdicts: 0, scored: 0, reward: 0, faults: 0 }
   const flush = async (some: unknown[]) => {
     for (const verdict of await requestVerdicts(server, some, options)) {
