@@ -84,10 +84,8 @@ export function getConfiguredServer(
     throw new CliError(
       'The URL of the server has an @ but no key: write http://trainer:KEY@host, with %2F for /, or set --key or REASONING_GYM_API_KEY',
     )
-  return {
-    url: given && (scheme || 'http://') + host,
-    key: key ?? (querystring.unescape(inUrl) || REASONING_GYM_API_KEY),
-  }
+  const givenKey = key ?? (querystring.unescape(inUrl) || REASONING_GYM_API_KEY)
+  return { url: given && (scheme || 'http://') + host, key: givenKey }
 }
 
 export function getLocalUrl({ HOST, PORT }: Pick<ClientConfig, 'HOST' | 'PORT'>): string {

@@ -1,7 +1,7 @@
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { retryUntil } from '../../../src/features/adapters/trainer-calls.ts'
-import { HANGING, openWorld, until, type World } from '../../world.ts'
+import { HANGING, keysOf, openWorld, until, type World } from '../../world.ts'
 
 let world: World
 beforeAll(async () => {
@@ -128,7 +128,7 @@ describe('turns that come one at a time', () => {
   it('are kept for two hours, and for ten minutes after the last one', async () => {
     const { redis, keys } = world.platform
     const timesLeft = async () => {
-      const names = await redis.keys(`${keys.slot('turns:turns:*:g:*')}:turns`)
+      const names = await keysOf(redis, `${keys.slot('turns:turns:*:g:*')}:turns`)
       return Promise.all(names.map((name) => redis.ttl(name)))
     }
     await send('29', 'g', 0)

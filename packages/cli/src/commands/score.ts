@@ -54,17 +54,19 @@ export function buildScoreCommand(withServer: WithServer): Command {
     ])
     .callServer(
       withServer,
-      (server, file: string | undefined, options: ScoreOptions) =>
-        options.id === undefined ? scoreLines(server, file, options) : scoreOne(server, options.id, file, options),
+      async (server, file: string | undefined, options: ScoreOptions) => {
+        const { id, completion, answer } = options
+        const texts = [completion, answer].filter((text) => text !== undefined).length
+        if (id === undefined ? texts > 0 : texts !== 1 || file !== undefined)
+          throw new CliError('Give a file, or --id with either --completion or --answer', { exitCode: 2 })
+        return id === undefined ? scoreLines(server, file, options) : scoreOne(server, id, options)
+      },
       { keeps: false },
     )
 }
 
-async function scoreOne(server: ApiClient, id: string, file: string | undefined, options: ScoreOptions): Promise<void> {
+async function scoreOne(server: ApiClient, id: string, options: ScoreOptions): Promise<void> {
   const { completion, answer, json } = options
-  if (file !== undefined) throw new CliError('Give either a file or --id', { exitCode: 2 })
-  if ((completion === undefined) === (answer === undefined))
-    throw new CliError('With --id, set either --completion or --answer', { exitCode: 2 })
   const rollout = { item_id: id, ...(completion === undefined ? { answer } : { completion }) }
   const [verdict] = await requestVerdicts(server, [rollout], options)
   if (json) return printJson(verdict)
@@ -77,8 +79,6 @@ async function scoreOne(server: ApiClient, id: string, file: string | undefined,
 }
 
 async function scoreLines(server: ApiClient, file: string | undefined, options: ScoreOptions): Promise<void> {
-  if ((options.completion ?? options.answer) !== undefined)
-    throw new CliError('--completion and --answer need --id, the ID of the item', { exitCode: 2 })
   const tally = { verdicts: 0, scored: 0, reward: 0, faults: 0 }
   const flush = async (some: unknown[]) => {
     for (const verdict of await requestVerdicts(server, some, options)) {
