@@ -173,9 +173,11 @@ export class GenerationJobs<Kind extends GenerationJobKind> {
       const job = await this.#require(id)
       if (!KIND_RULES[kind].resumable.includes(job.status)) return job
       const failed = await listFailedSamples(samples, job)
-      if (!(await repository.reopen(id, failed, apiKey))) throw unknownJobError(kind, id)
-      await enqueueSlotJobs(producer, job)
-      return this.#require(id)
+      const isReopened = await repository.reopen(id, failed, apiKey)
+      if (isReopened) await enqueueSlotJobs(producer, job)
+      const now = await this.#require(id)
+      if (!isReopened && !isActive(now.status)) throw unknownJobError(kind, id) // another call may have resumed it
+      return now
     })
     return this.#kind.buildView(resumed)
   }

@@ -203,7 +203,7 @@ export class GenerationJobRepository {
     const keys = this.#keys.forGenerationJob(id)
     // First, as in create: the sweeper only sees listed jobs. If this one stays ended, the sweeper removes it from the list.
     await this.#markActive(id)
-    const args = [modelApiKey ?? '', redisNow(), ...retrySamples]
+    const args = [modelApiKey ?? '', redisNow(), JSON.stringify(retrySamples)]
     if ((await reopenGenerationJob(this.#redis, keys, args)) !== 1) return false
     await this.#markActive(id) // the process that ended it may have removed it in the meantime
     return true

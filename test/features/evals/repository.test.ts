@@ -260,3 +260,11 @@ it('events of progress and of the end are announced', async () => {
   await waitForNotification(keys, topic, () => samples.record(id, 0, { verdict: {}, score: 1, failures: [] }))
   await waitForNotification(keys, topic, () => cancel(id))
 })
+
+it('an eval is resumed, however many of its samples failed', async () => {
+  const id = await createEval()
+  await cancel(id)
+  const failed = Array.from({ length: 200_000 }, (_, k) => k)
+  expect(await jobs.reopen(id, failed, undefined)).toBe(true)
+  expect(await redis.llen(jobKeys.forGenerationJob(id).retries)).toBe(failed.length)
+})
