@@ -127,6 +127,10 @@ class Asking(unittest.TestCase):
         sent = [{"item_id": item["id"], "messages": said}, {"item_id": "?", "answer": "1"}, {"item_id": item["id"], "answer": "?"}]
         self.assertEqual(self.client.samples(sent)["rewards"], [1, None, 0])
 
+    def test_an_eval_takes_one_completion_for_each_conversation(self) -> None:
+        with self.assertRaisesRegex(ValueError, "2 conversations, 1 completions"):
+            self.client.evaluate(lambda _: [WRONG], {"tasks": ["gcd"], "n": 2})
+
     def test_more_completions_than_one_call_takes(self) -> None:
         (item,) = self.client.make("chain_sum")
         rewards = self.client.rewards([item["id"]] * 5000, [WRONG] * 5000)

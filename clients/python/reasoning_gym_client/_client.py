@@ -566,10 +566,9 @@ class Client:
         try:
             for some in _chunks(items, at_once):
                 texts = generate([item["messages"] for item in some])
-                self.complete_eval(
-                    eval_id,
-                    [{"sample_id": item["sample_id"], "completion": text} for item, text in zip(some, texts)],
-                )
+                if len(texts) != len(some):
+                    raise ValueError(f"expected one completion per conversation: {len(some)} conversations, {len(texts)} completions")
+                self.complete_eval(eval_id, [{"sample_id": one["sample_id"], "completion": text} for one, text in zip(some, texts)])
                 done += len(some)
                 bar.show(done)
         finally:
