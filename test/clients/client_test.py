@@ -23,6 +23,7 @@ from reasoning_gym_client import (
     fill_unscored,
     in_thread,
     resume_run,
+    strip_special_tokens,
 )
 from reasoning_gym_client.integrations import rg_trl
 
@@ -160,6 +161,9 @@ class Asking(unittest.TestCase):
         self.assertEqual(fill_unscored([None, None], lambda: 0.25), [0.25, 0.25])
         with self.assertRaises(Unscored):
             fill_unscored([None, None])
+
+    def test_special_tokens_are_removed_however_many_there_are(self) -> None:
+        self.assertEqual(strip_special_tokens("<pad> 4 <|im_end|>\n" + "<pad>" * 5000 + "\n"), "<pad> 4")
 
     def test_threads_share_a_client(self) -> None:
         (item,) = self.client.make("chain_sum")

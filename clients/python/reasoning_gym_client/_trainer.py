@@ -128,8 +128,9 @@ _SPECIAL_TOKENS = re.compile(
 
 def strip_special_tokens(completion: str) -> str:
     """Removes special tokens such as `<|im_end|>` and `</s>` from the end of a completion, which some trainers leave there."""
-    found = _SPECIAL_TOKENS.search(completion[-2000:])
-    return completion if found is None else completion[: len(completion) - len(found.group())]
+    while found := _SPECIAL_TOKENS.search(completion[-2000:]):  # padding may be longer
+        completion = completion[: len(completion) - len(found.group())]
+    return completion
 
 
 class Unscored(Exception):
