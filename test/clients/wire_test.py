@@ -1,5 +1,6 @@
 """How the client meets a server that is busy, away, or odd: a small HTTP server that answers as it is told."""
 
+import argparse
 import array
 import gzip
 import json
@@ -14,6 +15,7 @@ import world  # noqa: F401  makes the client importable
 
 import reasoning_gym_client
 from reasoning_gym_client import Client, NotReady, Problem, Unreachable
+from reasoning_gym_client.serve import mcp
 
 try:
     import numpy
@@ -198,6 +200,13 @@ class Wire(unittest.TestCase):
                 Client(f"http://127.0.0.1:{other.server_address[1]}").tasks()
             self.assertEqual(other.seen, 1)
             other.shutdown()
+
+    def test_tools_for_agents_retry_the_first_call_for_as_long_as_a_later_one(self) -> None:
+        names = ("mcp", "mcp.server", "mcp.server.mcpserver", "mcp.server.mcpserver.exceptions", "pydantic")
+        absent = {name: unittest.mock.MagicMock() for name in names}
+        with unittest.mock.patch.dict("sys.modules", absent), unittest.mock.patch.object(mcp, "AsyncClient") as client:
+            mcp.main(argparse.Namespace(url=self.url, stdio=True))
+        self.assertEqual(client.call_args, unittest.mock.call(self.url, deadline_s=50, connect_for_s=50))
 
     def test_a_wait_for_a_server_that_is_away_is_told_once(self) -> None:
         self.server.script = [None] * 4
