@@ -4,6 +4,7 @@ import argparse
 import array
 import gzip
 import json
+import socket
 import socketserver
 import threading
 import time
@@ -215,6 +216,25 @@ class Wire(unittest.TestCase):
                 Client(self.url).run("r").items()
         self.assertEqual(len(logs.output), 1)
         self.assertRegex(logs.output[0], r"RemoteDisconnected.*retrying for another \d+ s")
+
+    def test_a_stream_that_falls_silent_is_given_up(self) -> None:
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        over = threading.Event()
+        self.addCleanup(over.set)
+
+        def begin() -> None:
+            connection, _ = listener.accept()
+            connection.recv(10000)
+            connection.sendall(b'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n9\r\n{"a": 1}\n\r\n9\r\n{"a":')
+            over.wait(30)
+            connection.close()
+
+        threading.Thread(target=begin, daemon=True).start()
+        rows = Client(f"http://127.0.0.1:{listener.getsockname()[1]}", timeout_s=0.5).dump("any")
+        self.assertEqual(next(iter(rows)), {"a": 1})
+        with self.assertRaisesRegex(Unreachable, "GET http://.*/dumps/any: TimeoutError: timed out"):
+            next(iter(rows))
 
     def test_a_short_page_of_an_eval_is_not_its_end(self) -> None:
         pages = [[{"sample_id": f"s{k}"} for k in numbers] for numbers in (range(1, 500), range(500, 900), range(1000, 1100))]
