@@ -28,7 +28,7 @@ from typing import (
     cast,
 )
 
-from ._codec import _chunks, _given, _once_key, _path, _with_arrays
+from ._codec import _chunks, _given, _once_key, _path, _with_arrays, _with_completion
 from ._env import environment_url
 from ._errors import NotReady, Problem, ReasoningGymError, RunLost
 from ._frames import mean_and_error, to_dataset, to_frame
@@ -333,7 +333,7 @@ class Client:
     def sample(
         self,
         item_id: str,
-        completion: Union[str, Sequence[Message]],
+        completion: Union[str, Sequence[Message], None],
         *,
         run: Optional[str] = None,
         rollout_id: Optional[str] = None,
@@ -353,13 +353,8 @@ class Client:
         return self.samples([sample], run=run, adapter=adapter, unscored=unscored)["verdicts"][0]
 
     def samples(
-        self,
-        samples: Sequence[Mapping[str, Any]],
-        *,
-        run: Optional[str] = None,
-        adapter: str = "python",
-        feedback: Optional[str] = None,
-        unscored: str = "null",
+        self, samples: Sequence[Mapping[str, Any]], *, run: Optional[str] = None,
+        adapter: str = "python", feedback: Optional[str] = None, unscored: str = "null",
     ) -> Scores:
         """Scores single completions that do not arrive as groups.
 
@@ -376,13 +371,14 @@ class Client:
                 complete group, for which the call waits up to 30 s, else of its task in the run. 503 while there is none.
 
         Returns:
-            Rewards and verdicts in the order of `samples`. An invalid sample is `unscored` and raises no error.
+            Rewards and verdicts in the order of `samples`. A sample is `unscored`, and raises no error, if its item ID cannot be read or
+            its completion is None, for a generation that failed. Any other invalid sample raises Problem for the whole call.
         """
         path = "/samples" if run is None else _path("runs", run, "samples")
         total: Scores = {"rewards": [], "verdicts": []}
         for some in _chunks(samples, 1024):
-            body = {"adapter": adapter, "unscored": unscored, "samples": list(some), **_given(feedback=feedback)}
-            scores = self._post(path, body)
+            body = {"adapter": adapter, "unscored": unscored, "samples": [_with_completion(one) for one in some]}
+            scores = self._post(path, {**body, **_given(feedback=feedback)})
             total["rewards"] += scores["rewards"]
             total["verdicts"] += scores["verdicts"]
         return total
