@@ -814,12 +814,7 @@ class AsyncRun:
         return (await self._wire.call("GET", path, query={"task": task}, headers=self._meant())).json()["points"]
 
     async def metrics(
-        self,
-        *,
-        first: Optional[int] = None,
-        last: Optional[int] = None,
-        points: Optional[int] = None,
-        by: Optional[str] = None,
+        self, *, first: Optional[int] = None, last: Optional[int] = None, points: Optional[int] = None, by: Optional[str] = None
     ) -> List[Dict[str, Any]]:
         """Returns the metrics of each step from `first` to `last`, each as a flat dict that you can pass to a logger.
 
@@ -831,12 +826,7 @@ class AsyncRun:
         return answer.lines()
 
     async def metrics_frame(
-        self,
-        *,
-        first: Optional[int] = None,
-        last: Optional[int] = None,
-        points: Optional[int] = None,
-        by: Optional[str] = None,
+        self, *, first: Optional[int] = None, last: Optional[int] = None, points: Optional[int] = None, by: Optional[str] = None
     ) -> Any:
         """Returns the metrics as a pandas.DataFrame, one row per step, one column per metric. See `metrics` for the arguments."""
         rows = await self.metrics(first=first, last=last, points=points, by=by)

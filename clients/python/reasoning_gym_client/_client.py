@@ -811,12 +811,7 @@ class Run:
         return self._wire.call("GET", path, query={"task": task}, headers=self._meant()).json()["points"]
 
     def metrics(
-        self,
-        *,
-        first: Optional[int] = None,
-        last: Optional[int] = None,
-        points: Optional[int] = None,
-        by: Optional[str] = None,
+        self, *, first: Optional[int] = None, last: Optional[int] = None, points: Optional[int] = None, by: Optional[str] = None
     ) -> List[Dict[str, Any]]:
         """Returns the metrics of each step from `first` to `last`, each as a flat dict that you can pass to a logger.
 
@@ -828,9 +823,10 @@ class Run:
         return answer.lines()
 
     def log_to(self, sink: Union[str, ModuleType, Sink], *, every_s: float = 10.0) -> MetricsLog:
-        """Sends the metrics of each step to your logger while the `with` block runs: `with run.log_to(wandb): trainer.train()`.
+        """Sends the metrics of each new step to your logger while the `with` block runs: `with run.log_to(wandb): trainer.train()`.
 
         A thread asks for new steps every `every_s` seconds, and the end of the block sends the rest. Names begin with `reasoning_gym/`.
+        Steps that the run has ended before are left out, and so are steps for which wandb has no row of the trainer.
 
         Args:
             sink: The module wandb, mlflow or trackio (or its name), in which a run is active; or a callable that takes the metrics
@@ -840,12 +836,7 @@ class Run:
         return MetricsLog(self, sink, every_s)
 
     def metrics_frame(
-        self,
-        *,
-        first: Optional[int] = None,
-        last: Optional[int] = None,
-        points: Optional[int] = None,
-        by: Optional[str] = None,
+        self, *, first: Optional[int] = None, last: Optional[int] = None, points: Optional[int] = None, by: Optional[str] = None
     ) -> Any:
         """Returns the metrics as a pandas.DataFrame, one row per step, one column per metric. See `metrics` for the arguments."""
         rows = self.metrics(first=first, last=last, points=points, by=by)
