@@ -1,9 +1,14 @@
-"""Rows that a trainer shuffles, against a real server: difficulty, passes over the data, workers and retries."""
+"""Rows that a trainer shuffles, against a real server: difficulty, passes over the data, workers and retries; and rows of suites."""
 
+import asyncio
+import importlib
 import pickle
 import random
+import sys
 import time
+import types
 import unittest
+import unittest.mock
 from concurrent.futures import ThreadPoolExecutor
 
 from world import SERVER, LossyWay, run_name
@@ -11,6 +16,33 @@ from world import SERVER, LossyWay, run_name
 from reasoning_gym_client import Client, StepWatch, TrainerClient
 
 ROWS, PER_STEP, GROUP_SIZE = 96, 16, 2
+
+
+class Absent(types.ModuleType):
+    """A package of a trainer that is not installed. What is taken from it is a class."""
+
+    def __getattr__(self, name: str) -> type:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return type(name, (), {"__init__": lambda *_, **options: None})
+
+
+def load(name: str, *absent: str, **given: object) -> types.ModuleType:
+    """An integration, loaded without the packages of its trainer; `given` by the last of them."""
+    packages = {package: Absent(package) for package in absent}
+    vars(packages[absent[-1]]).update(given)
+    with unittest.mock.patch.dict(sys.modules, packages):
+        return importlib.import_module(f"reasoning_gym_client.integrations.{name}")
+
+
+class RowsOfSuites(unittest.TestCase):
+    def test_a_completion_of_tinkers_test_set_that_cannot_be_scored_does_not_end_the_training(self) -> None:
+        cookbook = "tinker_cookbook"
+        tinker = load("rg_tinker", "chz", "tinker", cookbook, f"{cookbook}.rl", f"{cookbook}.rl.types", f"{cookbook}.tokenizer_utils")
+        builder = tinker.PuzzleGroupBuilder({"id": "of.another.server"}, None, 1, None, SERVER)
+        ended, said = types.SimpleNamespace(transitions=[]), types.SimpleNamespace(turns=["?"])
+        rewards = asyncio.run(builder.compute_group_rewards([ended], [said]))
+        self.assertEqual(rewards, [(0.0, {"unscored": 1.0, "format_fault": 0.0})])
 
 
 class ShuffledRows(unittest.TestCase):
