@@ -133,6 +133,12 @@ def strip_special_tokens(completion: str) -> str:
     return completion
 
 
+def is_eval_item(item_id: Optional[str]) -> bool:
+    """Whether the item is of a suite, by its seed. Such items measure a run and are not part of it: score them without a run."""
+    found = re.match(r"\w+\.(\d{10})\.", item_id or "")
+    return found is not None and 2**30 <= int(found.group(1)) < 2**31
+
+
 class Unscored(Exception):
     """A completion could not be scored, and no number stands in for its reward."""
 
