@@ -23,6 +23,7 @@ from reasoning_gym_client import (
     fill_unscored,
     in_thread,
     resume_run,
+    strip_special_tokens,
 )
 from reasoning_gym_client.integrations import rg_trl
 
@@ -127,6 +128,19 @@ class Asking(unittest.TestCase):
         sent = [{"item_id": item["id"], "messages": said}, {"item_id": "?", "answer": "1"}, {"item_id": item["id"], "answer": "?"}]
         self.assertEqual(self.client.samples(sent)["rewards"], [1, None, 0])
 
+    def test_a_generation_that_failed_is_unscored_and_costs_no_other_sample(self) -> None:
+        (item,) = self.client.make("chain_sum")
+        failed = [{"item_id": item["id"], name: None} for name in ("completion", "messages", "answer", "turns")]
+        verdicts = self.client.samples([*failed, {"item_id": item["id"], "completion": WRONG, "turns": None}])["verdicts"]
+        self.assertEqual([verdict["reward"] for verdict in verdicts], [None, None, None, None, 0])
+        self.assertEqual(verdicts[0]["code"], self.client.sample(item["id"], None, finish_reason="abort")["code"])
+        with self.assertRaisesRegex(Problem, "give exactly one of completion"):
+            self.client.samples([{"item_id": item["id"]}])
+
+    def test_an_eval_takes_one_completion_for_each_conversation(self) -> None:
+        with self.assertRaisesRegex(ValueError, "2 conversations, 1 completions"):
+            self.client.evaluate(lambda _: [WRONG], {"tasks": ["gcd"], "n": 2})
+
     def test_more_completions_than_one_call_takes(self) -> None:
         (item,) = self.client.make("chain_sum")
         rewards = self.client.rewards([item["id"]] * 5000, [WRONG] * 5000)
@@ -156,6 +170,9 @@ class Asking(unittest.TestCase):
         self.assertEqual(fill_unscored([None, None], lambda: 0.25), [0.25, 0.25])
         with self.assertRaises(Unscored):
             fill_unscored([None, None])
+
+    def test_special_tokens_are_removed_however_many_there_are(self) -> None:
+        self.assertEqual(strip_special_tokens("<pad> 4 <|im_end|>\n" + "<pad>" * 5000 + "\n"), "<pad> 4")
 
     def test_threads_share_a_client(self) -> None:
         (item,) = self.client.make("chain_sum")

@@ -3,11 +3,13 @@
 import threading
 import time
 import unittest
+import unittest.mock
 from typing import Callable
 
 from world import SERVER, run_name
 
 from reasoning_gym_client import Client, Run
+from reasoning_gym_client._metrics_log import MetricsLog
 
 WRONG = "<answer>no idea</answer>"
 
@@ -41,6 +43,39 @@ class Logs(unittest.TestCase):
         self.assertTrue(all(isinstance(value, (int, float)) for _, metrics in sent for value in metrics.values()))
         with self.assertRaisesRegex(ValueError, "sink must be wandb, mlflow, trackio or a callable"):
             run.log_to("tensorboard").__enter__()
+
+    def test_a_trainer_that_resumes_gets_the_steps_that_follow(self) -> None:
+        run = self.client.run(run_name())
+        self.addCleanup(run.delete)
+        run.put(tasks=["gcd"], group_size=2, buffer=False)
+
+        def train(*steps: int) -> None:
+            for step in steps:
+                self.score_groups(run, 1)
+                run.end_step(step)
+
+        train(0, 1, 2)
+        sent = []
+        with run.log_to(lambda metrics, step: sent.append(step), every_s=0.05) as log:
+            train(3, 4)
+            self.wait_until(lambda: len(sent) > 0)
+            run.rewind(1)
+            self.wait_until(lambda: log._next == 2)
+            train(2, 3)
+        self.assertEqual(sent, [3, 2, 3])
+
+    def test_a_logger_that_takes_fewer_rows_than_come_does_not_fall_behind(self) -> None:
+        run, sent = unittest.mock.Mock(), []
+        log = MetricsLog(run, lambda metrics, step: sent.append(step) if len(sent) < room else False, 1)
+        log._send = log._sink
+        for poll in range(1, 4):
+            run.metrics = lambda first: [{"step": step} for step in range(first, 100 * poll)]
+            room = poll
+            log._send_rows(False)
+        self.assertEqual(sent, [0, 98, 198])
+        room = 100
+        log._send_rows(True)
+        self.assertEqual(sent[3:], [298, 299])
 
     def test_sends_rows_of_a_run_of_single_samples_that_has_no_steps(self) -> None:
         run = self.client.run(run_name())

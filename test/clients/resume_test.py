@@ -61,6 +61,17 @@ class Resumes(unittest.TestCase):
                 os.environ.pop(name, None)
             self.assertIsNone(_resume_id())
 
+    def test_ranks_on_several_machines_have_a_resume_id_only_from_slurm(self) -> None:
+        torchrun = {"WORLD_SIZE": "16", "LOCAL_WORLD_SIZE": "8", "TORCHELASTIC_RUN_ID": "fixed", "TORCHELASTIC_RESTART_COUNT": "0"}
+        with unittest.mock.patch.dict(os.environ, torchrun):
+            os.environ.pop("SLURM_JOB_ID", None)
+            self.assertIsNone(_resume_id())  # all that is known is the same when it is launched again
+            os.environ["SLURM_JOB_ID"] = "7"
+            first = _resume_id()
+            self.assertEqual(first, _resume_id())
+            os.environ["TORCHELASTIC_RESTART_COUNT"] = "1"
+            self.assertNotEqual(first, _resume_id())
+
     def test_steps_of_verl_are_those_of_its_loader(self) -> None:
         with unittest.mock.patch.object(rg_verl, "_client", lambda: Client(SERVER)):
             prompts = rg_verl.LivePrompts("any", config={"train_batch_size": 64, "gen_batch_size": 2048})

@@ -1,16 +1,69 @@
-"""Rows that a trainer shuffles, against a real server: difficulty, passes over the data, workers and retries."""
+"""Rows that a trainer shuffles, against a real server: difficulty, passes over the data, workers and retries; and rows of suites."""
 
+import asyncio
+import importlib
 import pickle
 import random
+import sys
 import time
+import types
 import unittest
+import unittest.mock
 from concurrent.futures import ThreadPoolExecutor
 
 from world import SERVER, LossyWay, run_name
 
-from reasoning_gym_client import Client, StepWatch, TrainerClient
+from reasoning_gym_client import Client, StepWatch, TrainerClient, is_eval_item
+from reasoning_gym_client.integrations import rg_trl
 
 ROWS, PER_STEP, GROUP_SIZE = 96, 16, 2
+
+
+class Absent(types.ModuleType):
+    """A package of a trainer that is not installed. What is taken from it is a class."""
+
+    def __getattr__(self, name: str) -> type:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return type(name, (), {"__init__": lambda *_, **options: None})
+
+
+def load(name: str, *absent: str, **given: object) -> types.ModuleType:
+    """An integration, loaded without the packages of its trainer; `given` by the last of them."""
+    packages = {package: Absent(package) for package in absent}
+    vars(packages[absent[-1]]).update(given)
+    with unittest.mock.patch.dict(sys.modules, packages):
+        return importlib.import_module(f"reasoning_gym_client.integrations.{name}")
+
+
+class RowsOfSuites(unittest.TestCase):
+    def test_a_completion_of_tinkers_test_set_that_cannot_be_scored_does_not_end_the_training(self) -> None:
+        cookbook = "tinker_cookbook"
+        tinker = load("rg_tinker", "chz", "tinker", cookbook, f"{cookbook}.rl", f"{cookbook}.rl.types", f"{cookbook}.tokenizer_utils")
+        builder = tinker.PuzzleGroupBuilder({"id": "of.another.server"}, None, 1, None, SERVER)
+        ended, said = types.SimpleNamespace(transitions=[]), types.SimpleNamespace(turns=["?"])
+        rewards = asyncio.run(builder.compute_group_rewards([ended], [said]))
+        self.assertEqual(rewards, [(0.0, {"unscored": 1.0, "format_fault": 0.0})])
+
+    def test_whole_groups_of_suites_are_scored_and_do_not_count_in_the_run(self) -> None:
+        client = Client(SERVER, retry_for_s=60)
+        self.addCleanup(client.close)
+        run = client.run(run_name())
+        self.addCleanup(run.delete)
+        run.put(tasks=["gcd"], group_size=2, buffer=False)
+        self.assertFalse(is_eval_item("gcd.1073741823.0.x") or is_eval_item("gcd.2147483648.0.x") or is_eval_item("gcd"))
+        held_out = client.suite(client.suites()[0]["name"])["recipes"][0]["id"]
+        ids = [held_out, held_out, *[item["id"] for item in run.items(1) for _ in range(2)]]
+        right = [f"<answer>{client.item(item_id, reveal=True)['answer']}</answer>" for item_id in ids]
+        completions = ["no", right[1], "no", right[3]]
+        with unittest.mock.patch.dict("os.environ", REASONING_GYM_URL=SERVER, REASONING_GYM_RUN=run.name):
+            swift = load("rg_swift", "swift", "swift.rewards", orms={})
+            reward = swift.ReasoningGymReward(types.SimpleNamespace(num_generations=2))
+            self.assertEqual(reward(completions, item_id=ids), [0, 1, 0, 1])
+            self.assertEqual(run.get()["progress"]["groups"], 1)
+            with unittest.mock.patch.object(rg_trl, "_client", lambda: client):
+                self.assertEqual(rg_trl.reward([""] * 4, completions, item_id=ids), [0, 1, 0, 1])
+            self.assertEqual(run.get()["progress"]["groups"], 2)
 
 
 class ShuffledRows(unittest.TestCase):

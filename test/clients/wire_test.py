@@ -1,8 +1,10 @@
 """How the client meets a server that is busy, away, or odd: a small HTTP server that answers as it is told."""
 
+import argparse
 import array
 import gzip
 import json
+import socket
 import socketserver
 import threading
 import time
@@ -14,6 +16,7 @@ import world  # noqa: F401  makes the client importable
 
 import reasoning_gym_client
 from reasoning_gym_client import Client, NotReady, Problem, Unreachable
+from reasoning_gym_client.serve import mcp
 
 try:
     import numpy
@@ -199,6 +202,13 @@ class Wire(unittest.TestCase):
             self.assertEqual(other.seen, 1)
             other.shutdown()
 
+    def test_tools_for_agents_retry_the_first_call_for_as_long_as_a_later_one(self) -> None:
+        names = ("mcp", "mcp.server", "mcp.server.mcpserver", "mcp.server.mcpserver.exceptions", "pydantic")
+        absent = {name: unittest.mock.MagicMock() for name in names}
+        with unittest.mock.patch.dict("sys.modules", absent), unittest.mock.patch.object(mcp, "AsyncClient") as client:
+            mcp.main(argparse.Namespace(url=self.url, stdio=True))
+        self.assertEqual(client.call_args, unittest.mock.call(self.url, deadline_s=50, connect_for_s=50))
+
     def test_a_wait_for_a_server_that_is_away_is_told_once(self) -> None:
         self.server.script = [None] * 4
         with unittest.mock.patch.object(reasoning_gym_client._retry, "_WARN_AFTER_S", 0.1):
@@ -206,6 +216,25 @@ class Wire(unittest.TestCase):
                 Client(self.url).run("r").items()
         self.assertEqual(len(logs.output), 1)
         self.assertRegex(logs.output[0], r"RemoteDisconnected.*retrying for another \d+ s")
+
+    def test_a_stream_that_falls_silent_is_given_up(self) -> None:
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        over = threading.Event()
+        self.addCleanup(over.set)
+
+        def begin() -> None:
+            connection, _ = listener.accept()
+            connection.recv(10000)
+            connection.sendall(b'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n9\r\n{"a": 1}\n\r\n9\r\n{"a":')
+            over.wait(30)
+            connection.close()
+
+        threading.Thread(target=begin, daemon=True).start()
+        rows = Client(f"http://127.0.0.1:{listener.getsockname()[1]}", timeout_s=0.5).dump("any")
+        self.assertEqual(next(iter(rows)), {"a": 1})
+        with self.assertRaisesRegex(Unreachable, "GET http://.*/dumps/any: TimeoutError: timed out"):
+            next(iter(rows))
 
     def test_a_short_page_of_an_eval_is_not_its_end(self) -> None:
         pages = [[{"sample_id": f"s{k}"} for k in numbers] for numbers in (range(1, 500), range(500, 900), range(1000, 1100))]

@@ -28,7 +28,7 @@ from typing import (
 
 from ._async_positions import AsyncPositions
 from ._async_wire import _AsyncWire
-from ._codec import _chunks, _given, _once_key, _path, _with_arrays
+from ._codec import _chunks, _given, _once_key, _path, _with_arrays, _with_completion
 from ._env import environment_url
 from ._errors import NotReady, Problem, ReasoningGymError, RunLost
 from ._frames import mean_and_error, to_dataset, to_frame
@@ -335,7 +335,7 @@ class AsyncClient:
     async def sample(
         self,
         item_id: str,
-        completion: Union[str, Sequence[Message]],
+        completion: Union[str, Sequence[Message], None],
         *,
         run: Optional[str] = None,
         rollout_id: Optional[str] = None,
@@ -355,13 +355,8 @@ class AsyncClient:
         return (await self.samples([sample], run=run, adapter=adapter, unscored=unscored))["verdicts"][0]
 
     async def samples(
-        self,
-        samples: Sequence[Mapping[str, Any]],
-        *,
-        run: Optional[str] = None,
-        adapter: str = "python",
-        feedback: Optional[str] = None,
-        unscored: str = "null",
+        self, samples: Sequence[Mapping[str, Any]], *, run: Optional[str] = None,
+        adapter: str = "python", feedback: Optional[str] = None, unscored: str = "null",
     ) -> Scores:
         """Scores single completions that do not arrive as groups.
 
@@ -378,13 +373,14 @@ class AsyncClient:
                 complete group, for which the call waits up to 30 s, else of its task in the run. 503 while there is none.
 
         Returns:
-            Rewards and verdicts in the order of `samples`. An invalid sample is `unscored` and raises no error.
+            Rewards and verdicts in the order of `samples`. A sample is `unscored`, and raises no error, if its item ID cannot be read or
+            its completion is None, for a generation that failed. Any other invalid sample raises Problem for the whole call.
         """
         path = "/samples" if run is None else _path("runs", run, "samples")
         total: Scores = {"rewards": [], "verdicts": []}
         for some in _chunks(samples, 1024):
-            body = {"adapter": adapter, "unscored": unscored, "samples": list(some), **_given(feedback=feedback)}
-            scores = await self._post(path, body)
+            body = {"adapter": adapter, "unscored": unscored, "samples": [_with_completion(one) for one in some]}
+            scores = await self._post(path, {**body, **_given(feedback=feedback)})
             total["rewards"] += scores["rewards"]
             total["verdicts"] += scores["verdicts"]
         return total
@@ -569,10 +565,9 @@ class AsyncClient:
         try:
             for some in _chunks(items, at_once):
                 texts = await _result_of(generate([item["messages"] for item in some]))
-                await self.complete_eval(
-                    eval_id,
-                    [{"sample_id": item["sample_id"], "completion": text} for item, text in zip(some, texts)],
-                )
+                if len(texts) != len(some):
+                    raise ValueError(f"expected one completion per conversation: {len(some)} conversations, {len(texts)} completions")
+                await self.complete_eval(eval_id, [{"sample_id": one["sample_id"], "completion": text} for one, text in zip(some, texts)])
                 done += len(some)
                 bar.show(done)
         finally:
@@ -819,12 +814,7 @@ class AsyncRun:
         return (await self._wire.call("GET", path, query={"task": task}, headers=self._meant())).json()["points"]
 
     async def metrics(
-        self,
-        *,
-        first: Optional[int] = None,
-        last: Optional[int] = None,
-        points: Optional[int] = None,
-        by: Optional[str] = None,
+        self, *, first: Optional[int] = None, last: Optional[int] = None, points: Optional[int] = None, by: Optional[str] = None
     ) -> List[Dict[str, Any]]:
         """Returns the metrics of each step from `first` to `last`, each as a flat dict that you can pass to a logger.
 
@@ -836,12 +826,7 @@ class AsyncRun:
         return answer.lines()
 
     async def metrics_frame(
-        self,
-        *,
-        first: Optional[int] = None,
-        last: Optional[int] = None,
-        points: Optional[int] = None,
-        by: Optional[str] = None,
+        self, *, first: Optional[int] = None, last: Optional[int] = None, points: Optional[int] = None, by: Optional[str] = None
     ) -> Any:
         """Returns the metrics as a pandas.DataFrame, one row per step, one column per metric. See `metrics` for the arguments."""
         rows = await self.metrics(first=first, last=last, points=points, by=by)

@@ -40,14 +40,8 @@ class _AsyncWire(_WireSettings):
         self.__dict__.update(state, _idle=[], _turns=None, _loop=None, random=random.SystemRandom())
 
     async def call(
-        self,
-        method: str,
-        path: str,
-        body: Any = None,
-        *,
-        query: Optional[Mapping[str, Any]] = None,
-        headers: Optional[Mapping[str, str]] = None,
-        wait_s: float = 0,
+        self, method: str, path: str, body: Any = None, *,
+        query: Optional[Mapping[str, Any]] = None, headers: Optional[Mapping[str, str]] = None, wait_s: float = 0,
     ) -> _Answer:
         """Returns the first response with a 2xx status. Raises Problem for an error response and Unreachable without a response."""
         request = self.write(method, path, body, query, headers, wait_s)
@@ -69,16 +63,16 @@ class _AsyncWire(_WireSettings):
     async def stream(
         self, path: str, *, query: Optional[Mapping[str, Any]] = None, headers: Optional[Mapping[str, str]] = None
     ) -> AsyncIterator[bytes]:
-        """Yields the lines of a response as they arrive, over a connection of its own. Raises Unreachable if it is cut."""
+        """Yields the lines of a response as they arrive, over a connection of its own. Raises Unreachable if it is cut or falls silent."""
         call = f"GET {self.url}{path}"
         sent = {**self.headers, "Accept": "*/*", **(headers or {})}
         request = _Request("GET", path, self.base + path + _query(query), None, sent, 0)
         try:
             reader, writer = await asyncio.wait_for(self._open(), self.timeout_s)
             try:
-                await self._send(writer, request)
+                await asyncio.wait_for(self._send(writer, request), self.timeout_s)
                 status, received = await asyncio.wait_for(_read_head(reader), self.timeout_s)
-                chunks = _read_chunks(reader, status, received)
+                chunks = _in_time(_read_chunks(reader, status, received), self.timeout_s)
                 if status >= 300:
                     raise _problem(_Answer(call, status, received, b"".join([chunk async for chunk in chunks])))
                 rest = b""
@@ -175,10 +169,7 @@ async def _read_head(reader: asyncio.StreamReader) -> Tuple[int, Dict[str, str]]
         if len(parts) < 2 or not parts[0].startswith(b"HTTP/1.") or not parts[1].isdigit():
             raise http.client.BadStatusLine(line[:100].decode("latin-1"))
         headers: Dict[str, str] = {}
-        while True:
-            line = await reader.readline()
-            if line in (b"\r\n", b"\n"):
-                break
+        while (line := await reader.readline()) not in (b"\r\n", b"\n"):
             if not line:
                 raise http.client.IncompleteRead(b"")
             name, _, value = line.decode("latin-1").partition(":")
@@ -195,21 +186,32 @@ def _has_end(status: int, headers: Mapping[str, str]) -> bool:
 async def _read_chunks(reader: asyncio.StreamReader, status: int, headers: Mapping[str, str]) -> AsyncIterator[bytes]:
     if status in (204, 304):
         return
-    if headers.get("transfer-encoding", "").lower() != "chunked":
-        if "content-length" in headers:
-            yield await reader.readexactly(_parse_size(headers["content-length"], 10))
-            return
-        while some := await reader.read(65536):
+    is_chunked = headers.get("transfer-encoding", "").lower() == "chunked"
+    left = 0 if is_chunked else _parse_size(headers.get("content-length", str(2**62)), 10)
+    while not is_chunked or (left := _parse_size((await reader.readline()).split(b";")[0].decode("latin-1"), 16)) > 0:
+        while left > 0:
+            some = await reader.read(min(left, 2**20))
+            if not some and _has_end(status, headers):
+                raise asyncio.IncompleteReadError(b"", left)
+            if not some:
+                return
             yield some
-        return
-    while True:
-        size = _parse_size((await reader.readline()).split(b";")[0].decode("latin-1"), 16)
-        if size == 0:
-            break
-        yield await reader.readexactly(size)
+            left -= len(some)
+        if not is_chunked:
+            return
         await reader.readexactly(2)
     while (await reader.readline()).strip():
         pass
+
+
+async def _in_time(chunks: AsyncIterator[bytes], timeout_s: float) -> AsyncIterator[bytes]:
+    """The chunks, of which each must arrive within `timeout_s`."""
+    while True:
+        try:
+            some = await asyncio.wait_for(chunks.__anext__(), timeout_s)
+        except StopAsyncIteration:
+            return
+        yield some
 
 
 def _parse_size(text: str, base: int) -> int:

@@ -99,6 +99,14 @@ def _given(**fields: Any) -> Dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
+def _with_completion(sample: Mapping[str, Any]) -> Dict[str, Any]:
+    """The fields of a sample that are not None. Without a completion, it says that the generation failed, so that it is unscored."""
+    sent = {name: value for name, value in sample.items() if value is not None or name == "item_id"}
+    names = {"completion", "messages", "answer", "turns"}
+    is_failed = names & sample.keys() and not names & sent.keys()
+    return {**sent, "completion": "", "finish_reason": "error"} if is_failed else sent
+
+
 def _once_key() -> Dict[str, str]:
     return {"Idempotency-Key": uuid.uuid4().hex}
 

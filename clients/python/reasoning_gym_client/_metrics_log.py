@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import importlib
 import logging
@@ -9,10 +10,12 @@ import threading
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Callable, Dict, Union
 
+from ._errors import ReasoningGymError
+
 if TYPE_CHECKING:
     from ._client import Run
 
-#: Takes the metrics of a step, and the step. Returns False if it cannot take them yet.
+#: Takes the metrics of a step, and the step. Returns False if it cannot take them yet; of those that wait, it gets the newest.
 Sink = Callable[[Dict[str, float], int], Any]
 
 log = logging.getLogger("reasoning_gym_client")
@@ -20,9 +23,10 @@ _EXIT_S = 60.0
 
 
 class MetricsLog:
-    """Sends each step of a run to a sink once, from a thread. Use it in a `with` statement, around the training.
+    """Sends each later step of a run to a sink once, from a thread. Use it in a `with` statement, around the training.
 
-    Errors of the server and of the sink are logged and the step is sent again: they never end a training.
+    Steps to which the run goes back are sent anew. Errors of the server and of the sink are logged and the step is sent again:
+    they never end a training.
     """
 
     def __init__(self, run: "Run", sink: Union[str, ModuleType, Sink], every_s: float) -> None:
@@ -34,6 +38,8 @@ class MetricsLog:
 
     def __enter__(self) -> "MetricsLog":
         self._send = _find_sink(self._sink, self._ending)
+        with contextlib.suppress(ReasoningGymError):  # such as without a run yet: all its steps are sent
+            self._next = self._find_next()
         context = contextvars.copy_context()  # loggers keep the current run in it
         self._thread = threading.Thread(target=context.run, args=(self._follow,), name="reasoning-gym-metrics", daemon=True)
         self._thread.start()
@@ -55,15 +61,24 @@ class MetricsLog:
             except Exception as error:  # whatever a sink raises
                 log.warning("metrics of the run %s were not sent: %s: %s", self._run.name, type(error).__name__, error)
 
+    def _find_next(self) -> int:
+        step = self._run.get()["progress"]["step"]
+        return 0 if step is None else int(step) + 1
+
     def _send_rows(self, is_last: bool) -> None:
         rows = self._run.metrics(first=self._next)
+        if not rows and self._kind == "step" and self._next > (back := self._find_next()):  # the run was rewound
+            self._next = back
+            return self._send_rows(is_last)
         kind = "first_group" if rows and "first_group" in rows[0] else "step"  # rows begin at a group until the run has steps
         if kind != self._kind:
             self._kind, self._next = kind, 0
             return self._send_rows(is_last)
-        for row in rows if is_last else rows[:-1]:  # groups of the newest step are still being scored
+        complete = rows if is_last else rows[:-1]  # groups of the newest step are still being scored
+        for row in complete:
             values = {f"reasoning_gym/{name}": value for name, value in row.items() if name != "step" and isinstance(value, (int, float))}
             if self._send(values, int(row[kind])) is False:
+                self._next = int(complete[-1][kind])  # a sink that takes fewer rows than come must not fall behind
                 return
             self._next = int(row[kind]) + 1
 

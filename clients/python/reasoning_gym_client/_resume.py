@@ -22,14 +22,15 @@ def resume_run(run: Run, step: int) -> None:
 
 
 def _resume_id() -> Optional[str]:
-    """The ID of this resume that all ranks know, or None if the launcher gives none."""
+    """The ID of this resume that all ranks know. None if the launcher gives none, as torchrun does not on several machines."""
     if os.environ.get("WORLD_SIZE", "1") == "1":
         return uuid.uuid4().hex
-    known = [os.environ.get(name, "none") for name in ("TORCHELASTIC_RUN_ID", "SLURM_JOB_ID")]
-    if "TORCHELASTIC_RUN_ID" in os.environ and os.environ.get("LOCAL_WORLD_SIZE") == os.environ["WORLD_SIZE"]:
-        known.append(_start_of_launcher(os.getppid()))  # it differs where the same job launches the trainer again
-    counts = [os.environ.get(name, "") for name in ("TORCHELASTIC_RESTART_COUNT", "SLURM_STEP_ID", "SLURM_RESTART_COUNT")]
-    return None if set(known) == {"none"} else uuid.uuid5(uuid.NAMESPACE_OID, "/".join([*known, *counts])).hex
+    on_one_machine = "TORCHELASTIC_RUN_ID" in os.environ and os.environ.get("LOCAL_WORLD_SIZE") == os.environ["WORLD_SIZE"]
+    launcher = _start_of_launcher(os.getppid()) if on_one_machine else "none"  # it differs where the same job launches it again
+    if launcher == os.environ.get("SLURM_JOB_ID", "none") == "none":
+        return None
+    names = ("TORCHELASTIC_RUN_ID", "SLURM_JOB_ID", "TORCHELASTIC_RESTART_COUNT", "SLURM_STEP_ID", "SLURM_RESTART_COUNT")
+    return uuid.uuid5(uuid.NAMESPACE_OID, "/".join([launcher, *(os.environ.get(name, "") for name in names)])).hex
 
 
 def _start_of_launcher(pid: int) -> str:

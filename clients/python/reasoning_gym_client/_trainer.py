@@ -128,8 +128,15 @@ _SPECIAL_TOKENS = re.compile(
 
 def strip_special_tokens(completion: str) -> str:
     """Removes special tokens such as `<|im_end|>` and `</s>` from the end of a completion, which some trainers leave there."""
-    found = _SPECIAL_TOKENS.search(completion[-2000:])
-    return completion if found is None else completion[: len(completion) - len(found.group())]
+    while found := _SPECIAL_TOKENS.search(completion[-2000:]):  # padding may be longer
+        completion = completion[: len(completion) - len(found.group())]
+    return completion
+
+
+def is_eval_item(item_id: Optional[str]) -> bool:
+    """Whether the item is of a suite, by its seed. Such items measure a run and are not part of it: score them without a run."""
+    found = re.match(r"\w+\.(\d{10})\.", item_id or "")
+    return found is not None and 2**30 <= int(found.group(1)) < 2**31
 
 
 class Unscored(Exception):

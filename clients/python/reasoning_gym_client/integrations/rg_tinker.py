@@ -14,7 +14,8 @@ REASONING_GYM_API_KEY. Configure the run once: `Client().run("my-run").put(prese
   gives the same items, also after a resume. A loop that resumes at a later batch rewinds the run to the batch before it.
 * Groups are posted with tokens and logprobs: group penalties apply, and dumps are complete.
 * Tinker has no mask. A rollout that could not be scored gets the mean of its group's other rewards, so that its advantage is 0; its
-  metric `unscored` is 1. A group that is unscored as a whole gets the mean reward of its task in the run; without one, Unscored is raised. While the server is down, calls are retried for five minutes; then the exception is raised.
+  metric `unscored` is 1. A group that is unscored as a whole gets the mean reward of its task in the run; without one,
+  Unscored is raised. In a test, it gets 0. While the server is down, calls are retried for five minutes; then the exception is raised.
 * With `tries` above 1 in the run, an episode goes on after a wrong answer: the conversation so far with the run's `retry_prompt` is the
   next observation. The group is posted with all turns, without tokens, because those of several turns are not one sequence.
 * `test_suite="original"` adds a frozen suite as the test set. Its completions are scored and not counted in the run.
@@ -118,8 +119,9 @@ class PuzzleGroupBuilder(EnvGroupBuilder):
         verdicts: Sequence[Verdict] = await in_thread(self._score if self.run is None else self._post, rollouts)
         rewards = [verdict.get("reward") for verdict in verdicts] or [None] * len(rollouts)
         metrics = [_metrics(verdict) for verdict in verdicts or [{}] * len(rollouts)]
-        run = None if self.run is None else _client(self.url).run(self.run)
-        filled = await in_thread(fill_unscored, rewards, partial(task_mean, run, self.item["id"]))
+        # A test must not end the training, and no model learns from its rewards.
+        mean = (lambda: 0.0) if self.run is None else partial(task_mean, _client(self.url).run(self.run), self.item["id"])
+        filled = await in_thread(fill_unscored, rewards, mean)
         return list(zip(filled, metrics))
 
     def _post(self, rollouts: Sequence[Dict[str, Any]]) -> Sequence[Verdict]:

@@ -27,7 +27,7 @@ def main(arguments: argparse.Namespace) -> None:
     from mcp.server.mcpserver.exceptions import ToolError
     from pydantic import Field
 
-    client = AsyncClient(arguments.url, deadline_s=50)  # agents wait at most a minute for a tool
+    client = AsyncClient(arguments.url, deadline_s=50, connect_for_s=50)  # agents wait at most a minute for a tool
     server = MCPServer("reasoning-gym-server", instructions=INSTRUCTIONS, log_level="WARNING")
 
     # The return types are `dict` rather than `Dict`, which the package would put into a field `result`.
