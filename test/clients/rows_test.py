@@ -50,11 +50,11 @@ class RowsOfSuites(unittest.TestCase):
         self.addCleanup(client.close)
         run = client.run(run_name())
         self.addCleanup(run.delete)
-        run.put(tasks=["gcd"], group_size=2, buffer=False)
+        run.put(tasks=["gcd"], group_size=2, buffer=False, extraction="bare")
         self.assertFalse(is_eval_item("gcd.1073741823.0.x") or is_eval_item("gcd.2147483648.0.x") or is_eval_item("gcd"))
         held_out = client.suite(client.suites()[0]["name"])["recipes"][0]["id"]
         ids = [held_out, held_out, *[item["id"] for item in run.items(1) for _ in range(2)]]
-        right = [f"<answer>{client.item(item_id, reveal=True)['answer']}</answer>" for item_id in ids]
+        right = [client.item(item_id, reveal=True)["answer"] for item_id in ids]
         completions = ["no", right[1], "no", right[3]]
         with unittest.mock.patch.dict("os.environ", REASONING_GYM_URL=SERVER, REASONING_GYM_RUN=run.name):
             swift = load("rg_swift", "swift", "swift.rewards", orms={})

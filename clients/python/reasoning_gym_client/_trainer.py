@@ -134,7 +134,7 @@ def strip_special_tokens(completion: str) -> str:
 
 
 def is_eval_item(item_id: Optional[str]) -> bool:
-    """Whether the item is of a suite, by its seed. Such items measure a run and are not part of it: score them without a run."""
+    """Whether the item is of a suite, by its seed. Such items measure a run and do not count in it: send them as samples."""
     found = re.match(r"\w+\.(\d{10})\.", item_id or "")
     return found is not None and 2**30 <= int(found.group(1)) < 2**31
 

@@ -10,7 +10,7 @@ ms-swift turns a reward of None into **0**. Therefore a rollout that could not b
 other rewards: the mean of the group does not change, and the rollout's own advantage is 0. If no rollout of the group could be scored,
 all get the mean reward of their task in the run so far. While there is none, and without a run, Unscored is raised, which ends the
 training. A group that arrives whole is posted whole. Parts of a group (`num_generations` spread over processes) are gathered by the server, and group penalties do not apply.
-Rows of a suite, as in an eval data set, are scored without the run: its settings do not apply, and it does not count them.
+Rows of a suite, as in an eval data set, are sent one by one, and the run does not count them.
 For GDPO: `--scale_rewards gdpo --reward_funcs reasoning_gym_correct reasoning_gym_format reasoning_gym_length_penalty
 reasoning_gym_try_discount`. With `--reward_weights 1 0 1 1`, their sum is the reward. Keep the order: the first one scores.
 While the server is down, calls are retried for 10 minutes (REASONING_GYM_DEADLINE_S); then the exception is raised.
@@ -66,11 +66,10 @@ class ReasoningGymReward(ORM):
             # Two rows of a batch may have the same item. prompt_id distinguishes their groups.
             groups.setdefault((row.get("prompt_id"), str(row["item_id"])), []).append(k)
         verdicts: List[Verdict] = [{"status": "unscored", "reward": None, "score": None} for _ in completions]
-        alone: Dict[Optional[str], List[int]] = {}  # by the run that counts them
+        alone: List[int] = []
         for (_, item_id), members in groups.items():
-            run_name = None if is_eval_item(item_id) else self.server.run_name
-            if run_name is None or len(members) != self.group_size:
-                alone.setdefault(run_name, []).extend(members)
+            if self.server.run_name is None or len(members) != self.group_size or is_eval_item(item_id):
+                alone += members
                 continue
             posted = self.server.run.post(
                 item_id,
@@ -81,8 +80,8 @@ class ReasoningGymReward(ORM):
             )
             for k, verdict in zip(members, posted.get("verdicts") or []):  # none: not scored in time
                 verdicts[k] = verdict
-        for run_name, members in alone.items():
-            self._score_parts(run_name, members, completions, rows, verdicts)
+        if alone:
+            self._score_parts(alone, completions, rows, verdicts)
         run = None if self.server.run_name is None else self.server.run
         rewards, components = [0.0] * len(rows), [{name: 0.0 for name in REWARD_COMPONENTS} for _ in rows]
         for (_, item_id), members in groups.items():  # last, so that the task has a mean
@@ -93,8 +92,7 @@ class ReasoningGymReward(ORM):
         return rewards
 
     def _score_parts(
-        self, run: Optional[str], alone: Sequence[int], completions: Sequence[str],
-        rows: Sequence[Mapping[str, Any]], verdicts: List[Verdict],
+        self, alone: Sequence[int], completions: Sequence[str], rows: Sequence[Mapping[str, Any]], verdicts: List[Verdict]
     ) -> None:
         samples = [
             {
@@ -104,6 +102,7 @@ class ReasoningGymReward(ORM):
             }
             for k in alone
         ]
+        run = self.server.run_name
         # With a run, the server knows the rest of each group.
         found = self.server.client.samples(samples, run=run, adapter="swift", unscored="null" if run is None else "mean")
         for k, verdict in zip(alone, found["verdicts"]):

@@ -23,8 +23,8 @@ with `group_size` equal to `num_generations`: `Client().run("my-run").put(preset
   its rows come from a file (`GET /dataset.jsonl?format=trl`).
 * A group that one process has whole is posted whole, and counts for curriculum, statistics, dumps and group penalties. If
   `num_generations` does not divide the batch of a process, groups are split between processes. The server then gathers the parts,
-  and only penalties of a single rollout apply. Items of a suite, as in an eval data set, are scored without the run: its settings
-  do not apply, and it does not count them.
+  and only penalties of a single rollout apply. Items of a suite, as in an eval data set, are sent one by one, and the
+  run does not count them.
 * A completion that could not be scored is None, which GRPOTrainer masks since TRL 1.6.0. Earlier versions and SDPOTrainer turn None
   into 0, so there it gets the mean of its group's other rewards, or of its task in the run if none was scored. While the server is down, calls are retried for five minutes; then
   the exception is raised.
@@ -281,10 +281,9 @@ def _score(
     """The verdict of each rollout: whole groups are posted to their run, the others are scored one by one. `unscored`: as in
     `Client.samples`, because only the server knows the rest of a group that is not whole."""
     verdicts: List[Verdict] = [{"status": "unscored", "reward": None} for _ in rows]
-    runs = [None if is_eval_item(item_id) else run for item_id, run in rows]
-    for run in set(runs):
-        ours = [group for group in groups if runs[group[0]] == run]
-        whole = [group for group in ours if run is not None and _is_whole(run, group)]
+    for run in {run for _, run in rows}:
+        ours = [group for group in groups if rows[group[0]][1] == run]
+        whole = [group for group in ours if run is not None and not is_eval_item(rows[group[0]][0]) and _is_whole(run, group)]
         parts = [k for group in ours if group not in whole for k in group]
         if run is not None and whole:
             _post(run, whole, rows, rollouts, wait_s, verdicts)
