@@ -25,7 +25,7 @@ _EXIT_S = 60.0
 class MetricsLog:
     """Sends each later step of a run to a sink once, from a thread. Use it in a `with` statement, around the training.
 
-    Steps to which the run goes back are sent anew. Errors of the server and of the sink are logged and the step is sent again:
+    Steps to which the run goes back are sent again. Errors of the server and of the sink are logged and the step is sent again:
     they never end a training.
     """
 
