@@ -58,7 +58,7 @@ async def kinds():
         group = await rollout(PuzzleGroupBuilder(admin.item(item_id), renderer, 1, None), [completion])
         return Result(group.get_total_rewards()[0], group.metrics_G[0]["unscored"] == 1.0)
 
-    await prove(score, has_no_answer=False, is_lenient=False)
+    await prove(score, unscored_reward=0.0, has_no_answer=False, is_lenient=False)  # without a run, as in tests
     item = admin.item(unscored["item"]["id"])
     texts = [reference(item["id"]), unscored["completion"], "<answer>x</answer>"]
     group = await rollout(PuzzleGroupBuilder(item, renderer, 3, None), texts)
