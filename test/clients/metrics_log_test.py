@@ -58,11 +58,11 @@ class Logs(unittest.TestCase):
         sent = []
         with run.log_to(lambda metrics, step: sent.append(step), every_s=0.05) as log:
             train(3, 4)
-            self.wait_until(lambda: len(sent) > 0)
+            self.wait_until(lambda: len(sent) > 1)
             run.rewind(1)
-            self.wait_until(lambda: log._next == 2)
+            self.wait_until(lambda: log._next == 1)
             train(2, 3)
-        self.assertEqual(sent, [3, 2, 3])
+        self.assertEqual(sent, [2, 3, 1, 2, 3])
 
     def test_a_logger_that_takes_fewer_rows_than_come_does_not_fall_behind(self) -> None:
         run, sent = unittest.mock.Mock(), []
@@ -73,9 +73,13 @@ class Logs(unittest.TestCase):
             room = poll
             log._send_rows(False)
         self.assertEqual(sent, [0, 98, 198])
-        room = 100
-        log._send_rows(True)
-        self.assertEqual(sent[3:], [298, 299])
+        run.metrics = lambda first: [{"step": step} for step in range(first, 320)]
+        for room in range(4, 7):
+            self.assertFalse(log._send_rows(False))
+        self.assertEqual(sent[3:], [298, 299, 300])
+        room = 1000
+        self.assertTrue(log._send_rows(True))
+        self.assertEqual(sent[3:], list(range(298, 320)))
 
     def test_sends_rows_of_a_run_of_single_samples_that_has_no_steps(self) -> None:
         run = self.client.run(run_name())

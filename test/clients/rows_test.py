@@ -61,8 +61,12 @@ class RowsOfSuites(unittest.TestCase):
             reward = swift.ReasoningGymReward(types.SimpleNamespace(num_generations=2))
             self.assertEqual(reward(completions, item_id=ids), [0, 1, 0, 1])
             self.assertEqual(run.get()["progress"]["groups"], 1)
+            lost = ["gcd.1073741824.0.another-engine"] * 2
+            self.assertEqual(reward(completions[:2], item_id=lost), [0, 0])
             with unittest.mock.patch.object(rg_trl, "_client", lambda: client):
                 self.assertEqual(rg_trl.reward([""] * 4, completions, item_id=ids), [0, 1, 0, 1])
+                with unittest.mock.patch.object(rg_trl, "_masks_none", lambda columns: False):
+                    self.assertEqual(rg_trl.reward([""] * 2, completions[:2], item_id=lost), [0, 0])
             self.assertEqual(run.get()["progress"]["groups"], 2)
 
 

@@ -826,7 +826,7 @@ class Run:
         """Sends the metrics of each new step to your logger while the `with` block runs: `with run.log_to(wandb): trainer.train()`.
 
         A thread asks for new steps every `every_s` seconds, and the end of the block sends the rest. Names begin with `reasoning_gym/`.
-        Steps that the run has ended before are left out, and so are steps for which wandb has no row of the trainer.
+        Earlier steps of the run are left out. wandb gets a step with each row of the trainer; of over 64 that wait, only the newest.
 
         Args:
             sink: The module wandb, mlflow or trackio (or its name), in which a run is active; or a callable that takes the metrics

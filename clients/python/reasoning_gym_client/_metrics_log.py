@@ -15,11 +15,11 @@ from ._errors import ReasoningGymError
 if TYPE_CHECKING:
     from ._client import Run
 
-#: Takes the metrics of a step, and the step. Returns False if it cannot take them yet; of those that wait, it gets the newest.
+#: Takes the metrics of a step, and the step. Returns False if it cannot take them yet.
 Sink = Callable[[Dict[str, float], int], Any]
 
 log = logging.getLogger("reasoning_gym_client")
-_EXIT_S = 60.0
+_EXIT_S, _RETRY_S, _MAX_WAITING = 60.0, 2.0, 64
 
 
 class MetricsLog:
@@ -53,19 +53,19 @@ class MetricsLog:
             log.warning("the last metrics of the run %s were not sent within %.0f s", self._run.name, _EXIT_S)
 
     def _follow(self) -> None:
-        is_last = False
+        is_last, wait_s = False, self._every_s
         while not is_last:
-            is_last = self._ending.wait(self._every_s)
+            is_last = self._ending.wait(wait_s)
             try:
-                self._send_rows(is_last)
+                wait_s = self._every_s if self._send_rows(is_last) else min(_RETRY_S, self._every_s)
             except Exception as error:  # whatever a sink raises
                 log.warning("metrics of the run %s were not sent: %s: %s", self._run.name, type(error).__name__, error)
 
     def _find_next(self) -> int:
-        step = self._run.get()["progress"]["step"]
-        return 0 if step is None else int(step) + 1
+        return int(self._run.get()["progress"]["step"] or 0)  # it may not have ended
 
-    def _send_rows(self, is_last: bool) -> None:
+    def _send_rows(self, is_last: bool) -> bool:
+        """False if the sink can take no more rows now."""
         rows = self._run.metrics(first=self._next)
         if not rows and self._kind == "step" and self._next > (back := self._find_next()):  # the run was rewound
             self._next = back
@@ -78,9 +78,11 @@ class MetricsLog:
         for row in complete:
             values = {f"reasoning_gym/{name}": value for name, value in row.items() if name != "step" and isinstance(value, (int, float))}
             if self._send(values, int(row[kind])) is False:
-                self._next = int(complete[-1][kind])  # a sink that takes fewer rows than come must not fall behind
-                return
+                if len(complete) > _MAX_WAITING:
+                    self._next = int(complete[-1][kind])  # a sink that takes fewer rows than come must not fall behind
+                return False
             self._next = int(row[kind]) + 1
+        return True
 
 
 def _find_sink(sink: Union[str, ModuleType, Sink], ending: threading.Event) -> Sink:

@@ -178,7 +178,9 @@ def group_components(verdicts: Sequence[Mapping[str, Any]], rewards: Sequence[fl
 
 
 def task_mean(run: Optional[Run], item_id: str, wait_s: float = 30.0) -> float:
-    """The mean reward of the item's task in the run so far. Waits for the first one, then raises Unscored."""
+    """The mean reward of the item's task in the run so far; 0 for an item of a suite. Waits for the first one, then raises Unscored."""
+    if is_eval_item(item_id):
+        return 0.0  # no model learns from it, and it must not end a training
     deadline = time.monotonic() + wait_s
     while run is not None:
         task = run.get()["tasks"].get(item_id.split(".")[0])

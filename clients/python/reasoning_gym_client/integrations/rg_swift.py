@@ -10,7 +10,7 @@ ms-swift turns a reward of None into **0**. Therefore a rollout that could not b
 other rewards: the mean of the group does not change, and the rollout's own advantage is 0. If no rollout of the group could be scored,
 all get the mean reward of their task in the run so far. While there is none, and without a run, Unscored is raised, which ends the
 training. A group that arrives whole is posted whole. Parts of a group (`num_generations` spread over processes) are gathered by the server, and group penalties do not apply.
-Rows of a suite, as in an eval data set, are sent one by one, and the run does not count them.
+Rows of a suite, as in an eval data set, are sent one by one, and the run does not count them: 0 stands in for their mean.
 For GDPO: `--scale_rewards gdpo --reward_funcs reasoning_gym_correct reasoning_gym_format reasoning_gym_length_penalty
 reasoning_gym_try_discount`. With `--reward_weights 1 0 1 1`, their sum is the reward. Keep the order: the first one scores.
 While the server is down, calls are retried for 10 minutes (REASONING_GYM_DEADLINE_S); then the exception is raised.
@@ -66,10 +66,11 @@ class ReasoningGymReward(ORM):
             # Two rows of a batch may have the same item. prompt_id distinguishes their groups.
             groups.setdefault((row.get("prompt_id"), str(row["item_id"])), []).append(k)
         verdicts: List[Verdict] = [{"status": "unscored", "reward": None, "score": None} for _ in completions]
-        alone: List[int] = []
+        alone: Dict[str, List[int]] = {"mean": [], "null": []}  # with a run, the server knows the rest of each group
         for (_, item_id), members in groups.items():
-            if self.server.run_name is None or len(members) != self.group_size or is_eval_item(item_id):
-                alone += members
+            counts = self.server.run_name is not None and not is_eval_item(item_id)
+            if not counts or len(members) != self.group_size:
+                alone["mean" if counts else "null"] += members
                 continue
             posted = self.server.run.post(
                 item_id,
@@ -80,8 +81,8 @@ class ReasoningGymReward(ORM):
             )
             for k, verdict in zip(members, posted.get("verdicts") or []):  # none: not scored in time
                 verdicts[k] = verdict
-        if alone:
-            self._score_parts(alone, completions, rows, verdicts)
+        for unscored, some in alone.items():
+            self._score_parts(some, completions, rows, verdicts, unscored)
         run = None if self.server.run_name is None else self.server.run
         rewards, components = [0.0] * len(rows), [{name: 0.0 for name in REWARD_COMPONENTS} for _ in rows]
         for (_, item_id), members in groups.items():  # last, so that the task has a mean
@@ -92,7 +93,7 @@ class ReasoningGymReward(ORM):
         return rewards
 
     def _score_parts(
-        self, alone: Sequence[int], completions: Sequence[str], rows: Sequence[Mapping[str, Any]], verdicts: List[Verdict]
+        self, alone: Sequence[int], completions: Sequence[str], rows: Sequence[Mapping[str, Any]], verdicts: List[Verdict], unscored: str
     ) -> None:
         samples = [
             {
@@ -102,9 +103,7 @@ class ReasoningGymReward(ORM):
             }
             for k in alone
         ]
-        run = self.server.run_name
-        # With a run, the server knows the rest of each group.
-        found = self.server.client.samples(samples, run=run, adapter="swift", unscored="null" if run is None else "mean")
+        found = self.server.client.samples(samples, run=self.server.run_name, adapter="swift", unscored=unscored)
         for k, verdict in zip(alone, found["verdicts"]):
             verdicts[k] = verdict
 

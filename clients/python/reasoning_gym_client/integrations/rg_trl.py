@@ -281,15 +281,16 @@ def _score(
     """The verdict of each rollout: whole groups are posted to their run, the others are scored one by one. `unscored`: as in
     `Client.samples`, because only the server knows the rest of a group that is not whole."""
     verdicts: List[Verdict] = [{"status": "unscored", "reward": None} for _ in rows]
-    for run in {run for _, run in rows}:
-        ours = [group for group in groups if rows[group[0]][1] == run]
-        whole = [group for group in ours if run is not None and not is_eval_item(rows[group[0]][0]) and _is_whole(run, group)]
+    kinds = [(run, run is not None and not is_eval_item(item_id)) for item_id, run in rows]
+    for run, counts in set(kinds):
+        ours = [group for group in groups if kinds[group[0]] == (run, counts)]
+        whole = [group for group in ours if counts and _is_whole(run or "", group)]
         parts = [k for group in ours if group not in whole for k in group]
         if run is not None and whole:
             _post(run, whole, rows, rollouts, wait_s, verdicts)
         if parts:
             samples = [{"item_id": rows[k][0], "rollout_id": uuid.uuid4().hex, **rollouts[k]} for k in parts]
-            mode = "null" if run is None else unscored
+            mode = unscored if counts else "null"
             for k, verdict in zip(parts, _client().samples(samples, run=run, adapter="trl", unscored=mode)["verdicts"]):
                 verdicts[k] = verdict
     return verdicts
