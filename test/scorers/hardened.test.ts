@@ -186,6 +186,7 @@ describe('no reward without solving', () => {
     expect(['1000', '1,000', '1e03', '1e3'].map((answer) => score('base_conversion', '1e3', answer))).toEqual([
       0, 0, 0, 1,
     ])
+    expect(['1e3', '1E3', '1000'].map((answer) => score('base_conversion', '1000', answer))).toEqual([0, 0, 1])
   })
 
   it('turns that are combined stay so between commas (rubiks_cube)', () => {
@@ -205,7 +206,9 @@ describe('no reward without solving', () => {
   it('a percentage answers a question for one (gsm_symbolic)', () => {
     const asked = { question: 'What percent of them is red?' }
     const other = { question: '30 percent of them are red. How many is that?' }
-    expect(['20%', '20 %', '20%%'].map((answer) => score('gsm_symbolic', '20', answer, asked))).toEqual([1, 1, 0])
+    for (const right of ['20%', '20 %', '20\\%', '(20%)', '20% of them', '20% have spots'])
+      expect(score('gsm_symbolic', '20', right, asked), right).toBe(1)
+    expect(score('gsm_symbolic', '20', '20%%', asked)).toBe(0)
     expect(['20%', '20'].map((answer) => score('gsm_symbolic', '20', answer, other))).toEqual([0, 1])
   })
 

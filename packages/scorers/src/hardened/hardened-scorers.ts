@@ -80,9 +80,10 @@ export function listUndecidedReadings(task: string, item: CorrectedItem, answers
   return [...new Set(undecided.flat())]
 }
 
-/** The readings of an answer by a key. To codeio, other brackets or quotes are other JSON. */
+/** The readings of an answer by a key. To codeio, other brackets or quotes are other JSON, and `1e3` may have base 16. */
 export function createReader(task: string, { entry }: Pick<CorrectedItem, 'entry'>) {
-  return (answer: string, key = entry.answer) => listReadings(answer, task === 'codeio' ? null : key, entry.question)
+  const isText = (answer: string) => task === 'codeio' || (task === 'base_conversion' && /\de\d/i.test(answer))
+  return (answer: string, key = entry.answer) => listReadings(answer, isText(answer) ? null : key, entry.question)
 }
 
 /** Right if one reading is; else what is decided of the barest. */

@@ -61,7 +61,7 @@ export const gsmSymbolic: HardenedScorer = ({ entry }) => {
   const isWanted = (text: string) => wanted !== undefined && (parsePlainDecimal(text)?.equals(wanted) ?? false)
   const asksForPercentage = /\b(?:what|as a) percent/i.test(entry.question)
   return scoreBestReading((text) => {
-    const reading = asksForPercentage ? text.replace(/(\d) ?\\?%$/, '$1 percent') : text
+    const reading = asksForPercentage ? text.replace(/(\d) ?\\?%(?![%\w])/, '$1 percent') : text
     if (isWanted(reading)) return 1
     const [only, ...others] = reading.match(QUANTITY_PATTERN) ?? []
     const isOnlyNumber = only !== undefined && others.length === 0 && !OTHER_VALUE_PATTERN.test(reading)
