@@ -63,7 +63,7 @@ export function readBodyBytes(request: FastifyRequest, payload: RequestPayload, 
         countBytes: () => bytes,
         isIdle: () => hasEnded,
         closed: request.bodyClosing.signal,
-        mayWait: headers['content-length'] !== undefined && joined === 0, // Node keeps 64 KiB of it: 46 MB in chunks of one byte
+        mayWait: headers['content-length'] !== undefined, // Node keeps 64 KiB of others: 46 MB in chunks of one byte
         drop: () => reject(createSlowError()),
       })
       if (request.bodyClosing.signal.aborted) return release()
