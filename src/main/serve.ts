@@ -32,8 +32,10 @@ const SHUTDOWN_GRACE_MS = 25_000 // of its processes, which have 15 s, and then 
 await runMain(async () => {
   const config = readConfig()
   process.once('exit', () => {
-    if (process.argv[2] === TEMPORARY_DATA && !process.connected)
+    if (process.argv[2] !== TEMPORARY_DATA || process.connected) return
+    try {
       rmSync(config.DATA_DIR, { recursive: true, force: true })
+    } catch {} // what is still writing there is ended by later listeners
   })
   const screen = usesScreen(config) ? await openScreen() : undefined
   try {

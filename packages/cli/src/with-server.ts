@@ -80,11 +80,11 @@ export function getConfiguredServer(
   const [, ...password] = rest.slice(0, Math.max(0, at)).split(':')
   const inUrl = password.join(':')
   const host = rest.slice(at + 1)
-  if ((at >= 0 && inUrl === '') || host.includes('@'))
-    throw new CliError(
-      'The URL of the server has an @ but no key: write http://trainer:KEY@host, with %2F for /, or set --key or REASONING_GYM_API_KEY',
-    )
   const givenKey = key ?? (querystring.unescape(inUrl) || REASONING_GYM_API_KEY)
+  if ((at >= 0 && !givenKey) || host.includes('@'))
+    throw new CliError(
+      'The URL of the server has an @ without a key before it: write http://trainer:KEY@host, with %2F for /, or set --key or REASONING_GYM_API_KEY and leave the @ out',
+    )
   return { url: given && (scheme || 'http://') + host, key: givenKey }
 }
 

@@ -1,5 +1,6 @@
 /** Runs the checks of `doctor`, in the order in which a user should fix the problems. */
 
+import { CliError } from '@reasoning-gym-server/cli/cli-error'
 import { getConfiguredServer, getLocalUrl, isServerRunning } from '@reasoning-gym-server/cli/with-server'
 import { ConfigError } from '@reasoning-gym-server/contract/dot-env'
 import { type Finding, fail, ok, warn } from '@reasoning-gym-server/contract/finding'
@@ -41,18 +42,20 @@ export async function runDoctorChecks({ url }: { url?: string }): Promise<Findin
     await checkDataDirOwner(config),
     await checkCustomTasks(config),
   ]
-  const configured = getConfiguredServer({ url }, config)
-  const looked = configured.url ?? ((await isServerRunning(getLocalUrl(config))) ? getLocalUrl(config) : undefined)
-  return [
-    ...programs,
-    ...places.filter((finding) => finding !== undefined),
-    ...(looked === undefined ? [] : await checkServer(looked.replace(/\/$/, ''), configured.key)),
-  ]
+  return [...programs, ...places.filter((finding) => finding !== undefined), ...(await checkServer({ url }, config))]
 }
 
-async function checkServer(url: string, key: string | undefined): Promise<Finding[]> {
-  const readiness = await checkReadiness(url)
-  return readiness.is === 'fail' ? [readiness] : [readiness, await checkKey(url, key)]
+async function checkServer(options: { url: string | undefined }, config: ServerConfig): Promise<Finding[]> {
+  try {
+    const { url, key } = getConfiguredServer(options, config)
+    const found = url ?? ((await isServerRunning(getLocalUrl(config))) ? getLocalUrl(config) : undefined)
+    if (found === undefined) return []
+    const readiness = await checkReadiness(found.replace(/\/$/, ''))
+    return readiness.is === 'fail' ? [readiness] : [readiness, await checkKey(found.replace(/\/$/, ''), key)]
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error
+    return [fail('Server', error.message, 'correct --url or REASONING_GYM_URL')]
+  }
 }
 
 function loadConfig(): { config: ServerConfig } | { finding: Finding } {
