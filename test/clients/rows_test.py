@@ -67,6 +67,10 @@ class RowsOfSuites(unittest.TestCase):
                 self.assertEqual(rg_trl.reward([""] * 4, completions, item_id=ids), [0, 1, 0, 1])
                 with unittest.mock.patch.object(rg_trl, "_masks_none", lambda columns: False):
                     self.assertEqual(rg_trl.reward([""] * 2, completions[:2], item_id=lost), [0, 0])
+            slime = load("rg_slime", "slime")
+            for item_id, answers, rewards in ((held_out, completions[:2], [0, 1]), (lost[0], completions[:2], [0, 0])):
+                told = [types.SimpleNamespace(label=item_id, response=one, response_length=1, status=None, metadata={}) for one in answers]
+                self.assertEqual(asyncio.run(slime.group_reward(None, told)), rewards)
             self.assertEqual(run.get()["progress"]["groups"], 2)
 
 

@@ -35,7 +35,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence
 
 if importlib.util.find_spec("reasoning_gym_client") is None:  # loaded by path, without the installed package
     sys.path.insert(0, str(Path(__file__).parents[2]))
-from reasoning_gym_client import Client, Problem, Verdict, fill_unscored, in_thread, resume_run, task_mean
+from reasoning_gym_client import Client, Problem, Verdict, fill_unscored, in_thread, is_eval_item, resume_run, task_mean
 
 __all__ = ["reward", "group_reward", "LiveItems"]
 
@@ -65,7 +65,7 @@ async def reward(args: Any, sample: Any, **kwargs: Any) -> Any:
 
 async def group_reward(args: Any, samples: Sequence[Any], **kwargs: Any) -> List[float]:
     """For `--custom-rm-path` with `--group-rm`: all samples of one prompt."""
-    is_group = _run() is not None and len({sample.label for sample in samples}) == 1
+    is_group = _run() is not None and len({sample.label for sample in samples}) == 1 and not is_eval_item(str(samples[0].label))
     return await in_thread(_reward, _post if is_group else _score, samples)
 
 
@@ -78,7 +78,7 @@ def _reward(score: Callable[[Any, Sequence[Any]], Sequence[Verdict]], samples: S
 
 def _score(run: Optional[str], samples: Sequence[Any]) -> Sequence[Verdict]:
     sent = [{"item_id": str(sample.label), "rollout_id": uuid.uuid4().hex, **_rollout(sample)} for sample in samples]
-    mode = "null" if run is None else "mean"
+    mode = "null" if run is None or is_eval_item(str(samples[0].label)) else "mean"
     return _client().samples(sent, run=run, adapter="slime", unscored=mode)["verdicts"]
 
 
