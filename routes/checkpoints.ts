@@ -12,7 +12,7 @@ import { formatIssueMessage } from '../src/http/errors/field-errors.ts'
 import { formatEntityTag } from '../src/http/request-headers.ts'
 import { formatJsonPieces, sendJsonPieces } from '../src/http/streamed-responses.ts'
 import { createValidationError, withParserInHandler } from '../src/http/validation.ts'
-import { ofRun } from './runs.ts'
+import { runRouteSchema } from './runs.ts'
 
 export function addCheckpointRoutes(app: App, { checkpoints, views }: RunsFeature): void {
   app.get(
@@ -21,7 +21,7 @@ export function addCheckpointRoutes(app: App, { checkpoints, views }: RunsFeatur
       config: { access: 'trainers' },
       schema: {
         operationId: 'createCheckpoint',
-        ...ofRun,
+        ...runRouteSchema,
         summary: 'Create a checkpoint of a run',
         description:
           'Returns everything that is needed to restore the run, in one document: settings, curriculum, statistics and the position in the item sequence. Queued and buffered groups are not included.',
@@ -40,7 +40,7 @@ export function addCheckpointRoutes(app: App, { checkpoints, views }: RunsFeatur
       preValidation: refuseOtherVersion,
       schema: {
         operationId: 'restoreCheckpoint',
-        ...ofRun,
+        ...runRouteSchema,
         summary: 'Restore a run from a checkpoint',
         description:
           'Restores the run, on this server or another one, under the same or another name. A new epoch begins: queued and buffered groups and open batches of the run are discarded and counted in `forgotten`.',

@@ -11,7 +11,7 @@ import { GroupId } from '@reasoning-gym-server/contract/rollout'
 import { z } from 'zod'
 import type { RolloutsFeature } from '../src/features/rollouts/index.ts'
 import type { App } from '../src/http/app.ts'
-import { ofRun } from './runs.ts'
+import { runRouteSchema } from './runs.ts'
 
 const GroupsQuery = z.strictObject({
   ...GroupFilter.shape,
@@ -46,7 +46,7 @@ export function addGroupRoutes(app: App, { listRetained, requireRetained }: Roll
       config: { access: 'readers' },
       schema: {
         operationId: 'listRetainedGroups',
-        ...ofRun,
+        ...runRouteSchema,
         summary: 'List the most recent groups of a run',
         description:
           'Returns the groups that the server keeps (`keep_groups`), and examples of each format fault. A call examines at most 1,000 groups and 32 MB of texts; `next_cursor` continues.',
@@ -66,11 +66,11 @@ export function addGroupRoutes(app: App, { listRetained, requireRetained }: Roll
       config: { access: 'readers' },
       schema: {
         operationId: 'getRetainedGroup',
-        ...ofRun,
+        ...runRouteSchema,
         summary: 'Get a group with its texts',
         description:
           'Returns a group that the server keeps (`keep_groups`) with complete completions and answers. The role admin also gets the expected answer.',
-        params: ofRun.params.extend({ group: GroupId }),
+        params: runRouteSchema.params.extend({ group: GroupId }),
         response: {
           200: RetainedGroup,
         },

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { RescoresFeature } from '../src/features/rescores/index.ts'
 import type { App } from '../src/http/app.ts'
 import { IdempotencyHeaders, ifMatchHeader } from '../src/http/request-headers.ts'
-import { ofRun } from './runs.ts'
+import { runRouteSchema } from './runs.ts'
 
 export function addRescoreRoutes(app: App, { rescores }: RescoresFeature): void {
   app.post(
@@ -13,7 +13,7 @@ export function addRescoreRoutes(app: App, { rescores }: RescoresFeature): void 
       config: { access: 'trainers' },
       schema: {
         operationId: 'startRescore',
-        ...ofRun,
+        ...runRouteSchema,
         summary: 'Score the kept groups of a run again',
         description:
           'Starts a job that scores the groups that the server keeps (`keep_groups`) under other settings, and reports how rewards, signal and advantages would differ. It changes nothing in the run.',
@@ -35,7 +35,7 @@ export function addRescoreRoutes(app: App, { rescores }: RescoresFeature): void 
       config: { access: 'readers' },
       schema: {
         operationId: 'listRescores',
-        ...ofRun,
+        ...runRouteSchema,
         summary: 'List the rescores of a run',
         description: 'Returns the last 20 rescores of the run, newest first.',
         response: { 200: RescoreList },
@@ -50,10 +50,10 @@ export function addRescoreRoutes(app: App, { rescores }: RescoresFeature): void 
       config: { access: 'readers' },
       schema: {
         operationId: 'getRescore',
-        ...ofRun,
+        ...runRouteSchema,
         summary: 'Get a rescore',
         description: 'Returns the progress of a rescore and, once it is done, its result.',
-        params: ofRun.params.extend({ id: z.string().min(1).max(64).describe('ID of the rescore.') }),
+        params: runRouteSchema.params.extend({ id: z.string().min(1).max(64).describe('ID of the rescore.') }),
         response: { 200: Rescore },
         problems: ['unknown_rescore'],
       },

@@ -7,7 +7,7 @@ import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
 import { formatEntityTag } from '../src/http/request-headers.ts'
 import { sendJsonPieces } from '../src/http/streamed-responses.ts'
-import { ofRun } from './runs.ts'
+import { runRouteSchema } from './runs.ts'
 
 async function* formatPoints(pages: AsyncIterable<CurriculumPoint[]>): AsyncGenerator<string> {
   let separator = ''
@@ -27,7 +27,7 @@ export function addRunHistoryRoutes(app: App, { runs, views }: RunsFeature): voi
       config: { access: 'readers' },
       schema: {
         operationId: 'getRunHistory',
-        ...ofRun,
+        ...runRouteSchema,
         summary: 'List curriculum moves',
         description: 'Returns the groups that moved the curriculum of a run, oldest first.',
         querystring: z.strictObject({ task: z.string().optional().describe('Only groups of this task.') }),
@@ -52,7 +52,7 @@ export function addRunHistoryRoutes(app: App, { runs, views }: RunsFeature): voi
       config: { access: 'readers' },
       schema: {
         operationId: 'listRunMixes',
-        ...ofRun,
+        ...runRouteSchema,
         summary: 'List the mixes of a run',
         description:
           'Returns the last mixes of tasks that the run has used since its item sequence began, oldest first. The server keeps 1,000 of them.',
@@ -81,7 +81,7 @@ export function addRunHistoryRoutes(app: App, { runs, views }: RunsFeature): voi
       config: { access: 'readers' },
       schema: {
         operationId: 'listRunMarks',
-        ...ofRun,
+        ...runRouteSchema,
         summary: 'List what happened to a run',
         description:
           'Returns the events to annotate on charts of a run, oldest first: changes of settings, curriculum resets, rewinds, and the steps at which warnings were noticed, up to half a minute after they arose. The server keeps the last 500, and so do checkpoints and forks, up to their step.',
@@ -101,7 +101,7 @@ export function addRunHistoryRoutes(app: App, { runs, views }: RunsFeature): voi
       config: { access: 'trainers' },
       schema: {
         operationId: 'resetCurriculum',
-        ...ofRun,
+        ...runRouteSchema,
         summary: 'Start the curriculum again',
         description:
           'Forgets the difficulty of all tasks and what the sampling knows about them, as when the weights of the model were replaced. The item sequence goes on, and items that were not handed out are made again. `curriculum_start` is not read again.',

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
 import { formatJsonLines, sendJsonLines } from '../src/http/streamed-responses.ts'
-import { ofRun } from './runs.ts'
+import { runRouteSchema } from './runs.ts'
 
 const MAX_POINTS = 2000
 const MAX_COLUMNS = 500
@@ -26,7 +26,7 @@ export function addRunMetricsRoutes(app: App, { runMetrics, flow }: RunsFeature)
       config: { access: 'readers' },
       schema: {
         operationId: 'getRunMetrics',
-        ...ofRun,
+        ...runRouteSchema,
         summary: 'Get metrics per step',
         description:
           'Streams one flat JSON object per training step, ready for a logger. With `points`, each merges a range of steps exactly, without metrics per task. Rows of a run without steps then have `time` (Unix seconds), `first_group` and `width` in place of `step`; those of a run with single samples always do. With `by=task`, each row is of one task in a step: a table of the run for your own statistics.',
@@ -63,7 +63,7 @@ export function addRunMetricsRoutes(app: App, { runMetrics, flow }: RunsFeature)
       config: { access: 'readers' },
       schema: {
         operationId: 'getRunFlow',
-        ...ofRun,
+        ...runRouteSchema,
         summary: 'Get the flow of a run',
         description:
           'Returns how groups flow from generators to the trainer over the last 64 batches: rates, which side waits, staleness, and advice.',
@@ -79,7 +79,7 @@ export function addRunMetricsRoutes(app: App, { runMetrics, flow }: RunsFeature)
       config: { access: 'readers' },
       schema: {
         operationId: 'getRunHistograms',
-        ...ofRun,
+        ...runRouteSchema,
         summary: 'Get distributions over training',
         description:
           'Streams the distributions of rewards and of completion lengths, one JSON object per range of steps.',
@@ -107,7 +107,7 @@ export function addRunMetricsRoutes(app: App, { runMetrics, flow }: RunsFeature)
       config: { access: 'readers' },
       schema: {
         operationId: 'getRunTaskMetrics',
-        ...ofRun,
+        ...runRouteSchema,
         summary: 'Get a metric by task',
         description: 'Returns a metric of each task in ranges of steps, as for a heat map.',
         querystring: z.strictObject({

@@ -9,7 +9,7 @@ import type { RewindsFeature } from '../src/features/rewinds/index.ts'
 import type { RunsFeature } from '../src/features/runs/index.ts'
 import type { App } from '../src/http/app.ts'
 import { formatEntityTag } from '../src/http/request-headers.ts'
-import { ofRun } from './runs.ts'
+import { runRouteSchema } from './runs.ts'
 
 export function addRunStepRoutes(app: App, { runs, views, checkpoints }: RunsFeature, rewinds: RewindsFeature): void {
   app.post(
@@ -18,7 +18,7 @@ export function addRunStepRoutes(app: App, { runs, views, checkpoints }: RunsFea
       config: { access: 'trainers' },
       schema: {
         operationId: 'forkRun',
-        ...ofRun,
+        ...runRouteSchema,
         summary: 'Fork a run',
         description:
           'Creates a run with the state of another one, now or after one of its last 1,000 steps, under other settings if you give any. The fork has the curriculum, statistics, history and item sequence of the run, and none of its groups. The other run stays as it is. A repeated call finds the fork.',
@@ -59,7 +59,7 @@ export function addRunStepRoutes(app: App, { runs, views, checkpoints }: RunsFea
       config: { access: 'trainers' },
       schema: {
         operationId: 'endStep',
-        ...ofRun,
+        ...runRouteSchema,
         summary: 'End a step',
         description:
           'Records the state of the run as that after a step, so that `rewind` can return to it. A run that composes batches does this automatically. A call for the latest step or an earlier one changes nothing, so every rank may call. A step more than 1,000,000 above the latest one is rejected with 400 `invalid_request`.',
@@ -80,7 +80,7 @@ export function addRunStepRoutes(app: App, { runs, views, checkpoints }: RunsFea
       config: { access: 'trainers' },
       schema: {
         operationId: 'rewindRun',
-        ...ofRun,
+        ...runRouteSchema,
         summary: 'Rewind a run to a step',
         description:
           'Makes the run what it was after a step, for a trainer that resumes from its weights of that step: curriculum, statistics, item sequence and leases. Later groups no longer count, and the buffer is empty. Settings stay as they are. The last 1,000 steps are available.',

@@ -18,8 +18,8 @@ import {
   ifNoneMatchHeader,
 } from '../src/http/request-headers.ts'
 
-/** What the routes of one run declare alike. */
-export const ofRun = { tags: ['runs'], params: z.strictObject({ run: RunName }), headers: IfMatchHeaders }
+/** What the routes of one run have in common. */
+export const runRouteSchema = { tags: ['runs'], params: z.strictObject({ run: RunName }), headers: IfMatchHeaders }
 const UpdatedRun = z
   .strictObject({
     ...Run.shape,
@@ -73,7 +73,7 @@ export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): voi
       config: { access: 'trainers' },
       schema: {
         operationId: 'deleteRun',
-        ...ofRun,
+        ...runRouteSchema,
         summary: 'Delete a run',
         description:
           'Deletes the run with its groups, batches and statistics. Dump files stay. A new run of the same name starts from the beginning.',
@@ -94,7 +94,7 @@ export function addRunRoutes(app: App, { runs, pages, views }: RunsFeature): voi
       config: { access: 'readers' },
       schema: {
         operationId: 'getRun',
-        ...ofRun,
+        ...runRouteSchema,
         summary: 'Get a run',
         description:
           'Returns the settings, progress and per-task statistics of a run. Its `ETag` identifies the run in `If-Match`.',
@@ -115,7 +115,7 @@ export function addRunChangeRoutes(app: App, { runs, views }: RunsFeature): void
       config: { access: 'trainers' },
       schema: {
         operationId: 'changeRun',
-        ...ofRun,
+        ...runRouteSchema,
         summary: 'Change the lifecycle or the mix of a run',
         description:
           '`lifecycle` marks a run as finished or archived, or as active again. Nothing is deleted. Checkpoints do not contain the mark: a restored run is active. `mix` sets the tasks of a run in progress: the next item is drawn from them, and items that were handed out stay. `GET /runs/{run}/mixes` lists the mixes.',
@@ -148,7 +148,7 @@ export function addRunChangeRoutes(app: App, { runs, views }: RunsFeature): void
       config: { access: 'trainers' },
       schema: {
         operationId: 'updateRun',
-        ...ofRun,
+        ...runRouteSchema,
         summary: 'Create a run or change its settings',
         description:
           'Creates the run if it does not exist. Omitted settings keep their value; null restores the default. Other `tasks` or `exclude` take effect from the next item that is handed out. Another `seed` would restart the item sequence and is rejected with 409 `would_restart`, unless `restart=true`.',

@@ -62,7 +62,7 @@ export function buildRunsCommand(withServer: WithServer): Command {
 }
 
 /** A command on one run. */
-function ofRun(command: string): CliCommand {
+function createRunCommand(command: string): CliCommand {
   return new CliCommand(command).argument('<run>', 'name of the run')
 }
 
@@ -104,7 +104,7 @@ async function listRuns(server: ApiClient, options: RunsOptions): Promise<Pick<R
 }
 
 function buildRunShowCommand(withServer: WithServer): Command {
-  return ofRun('show')
+  return createRunCommand('show')
     .summary('Show one run')
     .description('Show a run’s state, progress and settings, and the statistics of each task.')
     .option('--json', 'print the server’s JSON response')
@@ -121,7 +121,7 @@ function buildRunShowCommand(withServer: WithServer): Command {
 }
 
 function buildRunSetCommand(withServer: WithServer): Command {
-  return ofRun('set')
+  return createRunCommand('set')
     .summary('Create a run or change its settings')
     .description(
       'Create a run or change its settings (docs/reference/run-settings.md). The command reads each value as JSON, or as text if it is not valid JSON. null restores the default.',
@@ -151,7 +151,7 @@ function buildRunSetCommand(withServer: WithServer): Command {
 const RunMixes = z.object({ mixes: z.array(RunMix) })
 
 function buildRunMixCommand(withServer: WithServer): Command {
-  return ofRun('mix')
+  return createRunCommand('mix')
     .summary('Change or list the tasks of a run in progress')
     .description(
       'Change the tasks of a run from the next item on. Items that were handed out stay as they are. Without tasks, list the mixes that the run has used.',
@@ -173,7 +173,7 @@ function buildRunMixCommand(withServer: WithServer): Command {
 }
 
 function buildRunFlowCommand(withServer: WithServer): Command {
-  return ofRun('flow')
+  return createRunCommand('flow')
     .summary('Show which side of a run waits')
     .description(
       'Show how groups flow from the generators of a run to its trainer over the last 64 batches: which side waits, how stale the groups are, and what to change.',
@@ -200,7 +200,7 @@ function buildRunFlowCommand(withServer: WithServer): Command {
 }
 
 function buildRunDeleteCommand(withServer: WithServer): Command {
-  return ofRun('delete')
+  return createRunCommand('delete')
     .summary('Delete a run')
     .description('Delete a run and everything that the server holds for it. The run’s dump files remain.')
     .examples(['reasoning-gym-server runs delete first'])
@@ -233,7 +233,7 @@ const LIFECYCLE_COMMANDS = [
 /** `runs finish`, `runs archive` and `runs reopen`: say whether a run is still in use. */
 function buildRunLifecycleCommands(withServer: WithServer): Command[] {
   return LIFECYCLE_COMMANDS.map(({ name, lifecycle, summary, description }) =>
-    ofRun(name)
+    createRunCommand(name)
       .summary(summary)
       .description(description)
       .option('--json', 'print the server’s JSON response')
@@ -247,7 +247,7 @@ function buildRunLifecycleCommands(withServer: WithServer): Command[] {
 }
 
 function buildRunResetCurriculumCommand(withServer: WithServer): Command {
-  return ofRun('reset-curriculum')
+  return createRunCommand('reset-curriculum')
     .summary('Start the difficulty of all tasks again')
     .description(
       'Start the difficulty of all tasks again, because the policy has changed. The item sequence continues.',
@@ -262,7 +262,7 @@ function buildRunResetCurriculumCommand(withServer: WithServer): Command {
 }
 
 function buildRunRewindCommand(withServer: WithServer): Command {
-  return ofRun('rewind')
+  return createRunCommand('rewind')
     .summary('Rewind a run to a step')
     .description(
       'Make a run what it was after a step, one of the last 1,000. Later groups no longer count, and the buffer is empty.',
@@ -282,7 +282,7 @@ function buildRunRewindCommand(withServer: WithServer): Command {
 }
 
 function buildRunForkCommand(withServer: WithServer): Command {
-  return ofRun('fork')
+  return createRunCommand('fork')
     .summary('Create a run from the state of another one')
     .description(
       'Create a run with the state that another one has, or had after a step, under other settings if you give any. Settings are written as in `runs set`.',
@@ -315,7 +315,7 @@ async function listChangedSettings(settings: Record<string, unknown>): Promise<s
 }
 
 function buildRunSaveCommand(withServer: WithServer): Command {
-  return ofRun('save')
+  return createRunCommand('save')
     .summary('Print a checkpoint of a run')
     .description(
       'Print a checkpoint of a run as JSON: its settings, its position in the item sequence, the difficulty of each task, and its counters.',
@@ -329,7 +329,7 @@ function buildRunSaveCommand(withServer: WithServer): Command {
 const RestoreResponse = z.object({ epoch: z.number(), forgotten: z.record(z.string(), z.number()) })
 
 function buildRunRestoreCommand(withServer: WithServer): Command {
-  return ofRun('restore')
+  return createRunCommand('restore')
     .summary('Restore a run from a checkpoint')
     .description(
       'Restore a run from a checkpoint, under the same or another name. This discards the groups and batches that the run holds now.',
