@@ -170,7 +170,7 @@ async def train_until_killed():
 
 
 def killed_and_resumed():
-    admin.run(KILLED).put(preset="clean", tasks=TASKS[:2], group_size=SIZE, buffer=False)
+    admin.run(KILLED).put(preset="clean", tasks=RUN_TASKS, group_size=SIZE, buffer=False)
     prove_resume(KILLED, [__file__, "train"], lost=[3, 4], groups=24)
 
 

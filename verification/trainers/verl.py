@@ -137,7 +137,7 @@ def train_until_killed():
 
 def killed_and_resumed():
     name = f"{run}-killed"
-    admin.run(name).put(preset="clean", tasks=TASKS[:2], group_size=SIZE, buffer=False)
+    admin.run(name).put(preset="clean", tasks=RUN_TASKS, group_size=SIZE, buffer=False)
     prove_resume(name, [__file__, "train"], lost=[4, 5], groups=28)
 
 
