@@ -1,14 +1,14 @@
 /** A real Chromium, whose binary comes with its package; a page that remembers what went wrong on it. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
-import chromium from '@sparticuz/chromium'
 import { type Browser, type Page, chromium as playwright } from 'playwright-core'
 
 const PICTURES = join(import.meta.dirname, '..', '..', 'artifacts', 'dashboard')
+/** Removed with the packages, so that it is never that of another version. */
+const CACHE = join(import.meta.dirname, '..', '..', 'node_modules', '.cache')
 /** The package's own arguments put all into one process, which does not survive the closing of a page. */
 const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--font-render-hinting=none']
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -37,28 +37,37 @@ const LIST_BROKEN_HEADS = `[...document.querySelectorAll('thead th')].flatMap((h
 
 /** `env`: what the browser finds in its environment, if not ours. */
 export async function openBrowser(env?: Record<string, string>, args: string[] = []): Promise<Browser> {
-  const executablePath = await chromium.executablePath()
-  const all = { ...process.env, ...env, LD_LIBRARY_PATH: ensureLibraries() }
-  return playwright.launch({ args: [...ARGS, ...args], executablePath, headless: true, env: all })
+  const folder = unpackChromium()
+  const all = { ...process.env, ...env, LD_LIBRARY_PATH: join(folder, 'lib') }
+  return playwright.launch({
+    args: [...ARGS, ...args],
+    executablePath: join(folder, 'chromium'),
+    headless: true,
+    env: all,
+  })
 }
 
-/** A folder with the libraries of a desktop that Chromium needs and a server does not have. The package unpacks them on AWS only. */
-function ensureLibraries(): string {
-  const folder = join(tmpdir(), 'reasoning-gym-server-chromium-libraries')
-  if (!existsSync(folder)) {
-    const unpacked = mkdtempSync(`${folder}-`)
-    const archive = join(
-      dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium')),
-      '../../bin/al2023.tar.br',
-    )
-    execFileSync('tar', ['-x', '-C', unpacked], { input: brotliDecompressSync(readFileSync(archive)) })
-    try {
-      renameSync(unpacked, folder)
-    } catch {
-      rmSync(unpacked, { recursive: true }) // another process was faster
-    }
+/**
+ * Returns a folder with Chromium and the libraries of a desktop that it needs and a server does not have. The package unpacks these
+ * on AWS only, and the browser without regard to a second process, which then starts half a file.
+ */
+function unpackChromium(): string {
+  const archives = join(dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium')), '../../bin')
+  const unpack = (name: string) => brotliDecompressSync(readFileSync(join(archives, name)))
+  mkdirSync(CACHE, { recursive: true })
+  const folder = join(CACHE, 'chromium')
+  if (existsSync(folder)) return folder
+  const unpacked = mkdtempSync(`${folder}-`)
+  writeFileSync(join(unpacked, 'chromium'), unpack('chromium.br'), { mode: 0o755 })
+  for (const name of ['swiftshader.tar.br', 'al2023.tar.br']) {
+    execFileSync('tar', ['-x', '-C', unpacked], { input: unpack(name) })
   }
-  return join(folder, 'lib')
+  try {
+    renameSync(unpacked, folder)
+  } catch {
+    rmSync(unpacked, { recursive: true }) // another process was faster
+  }
+  return folder
 }
 
 interface PageOptions {
