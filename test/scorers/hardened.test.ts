@@ -191,16 +191,18 @@ describe('no reward without solving', () => {
 
   it('turns that are combined stay so between commas (rubiks_cube)', () => {
     const metadata = { cube_size: 3, scramble_moves: "F' U2 R2" }
-    const earned = ['R R U U F', 'R, R, U, U, F', 'R2 U2 F', 'R2, U2, F', 'R2,U2,F'].map((answer) =>
+    const earned = ['R R U U F', 'R, R, U, U, F', 'R2 U2 F', 'R2, U2, F', 'R2,U2,F', 'R2\x1cU2\x85F'].map((answer) =>
       score('rubiks_cube', '', answer, { metadata }),
     )
-    expect(earned).toEqual([1, 1, 0.9, 0.9, 0.9])
+    expect(earned).toEqual([1, 1, 0.9, 0.9, 0.9, 0.9])
   })
 
   it('a power is no product (prime_factorization)', () => {
     const given = { metadata: { number: 30 }, upstream: 1 }
-    const answers = ['2*3*5', '2**3*5', '2··3·5', '2x3xx5', '2 × × 3 × 5']
-    expect(answers.map((answer) => score('prime_factorization', '2 × 3 × 5', answer, given))).toEqual([1, 0, 0, 0, 0])
+    const earns = (answer: string) => score('prime_factorization', '2 × 3 × 5', answer, given)
+    for (const right of ['2*3*5', '30 = **2 × 3 × 5**', '**2** × **3** × **5**', '**2 * 3 * 5**'])
+      expect(earns(right), right).toBe(1)
+    for (const wrong of ['2**3*5', '2**3**5', '2··3·5', '2x3xx5', '2 × × 3 × 5']) expect(earns(wrong), wrong).toBe(0)
   })
 
   it('a percentage answers a question for one (gsm_symbolic)', () => {

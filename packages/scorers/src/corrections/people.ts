@@ -68,7 +68,7 @@ export const familyRelationships: Correction = {
   keys({ entry, config }) {
     const { person1, relationship } = Relatives.parse(entry.metadata)
     const { male_names: male, female_names: female } = Names.parse(config)
-    const isOfEitherSex = NAMES_OF_EITHER_SEX.has(person1)
+    const isOfEitherSex = [person1, getSpouse(entry.question, person1)].every((name) => NAMES_OF_EITHER_SEX.has(name))
     return WORDS[relationship]?.filter((_, k) => isOfEitherSex || (k === 0 ? female : male).includes(person1))
   },
   clarification({ metadata }) {
@@ -77,6 +77,17 @@ export const familyRelationships: Correction = {
     return word && NAMES_OF_EITHER_SEX.has(person1) ? `Note: ${person1} is a ${woman ? 'woman' : 'man'}.` : undefined
   },
 }
+
+/** Each couple is a man and a woman: the person's spouse, or the person where there is none. */
+function getSpouse(question: string, person: string): string {
+  for (const [, one = '', other = ''] of question.matchAll(COUPLE_PATTERN)) {
+    if (one === person) return other
+    if (other === person) return one
+  }
+  return person
+}
+
+const COUPLE_PATTERN = /\b(\w+) is married to (\w+)\./g
 
 const QUESTION_PATTERN = /\nWho (.+)\? Reply only with a name\.$/
 

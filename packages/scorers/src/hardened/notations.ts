@@ -213,7 +213,7 @@ function writeInLayout(bare: string, key: string): string | undefined {
   if (bare.length > MAX_LENGTH_RATIO * key.length + MAX_EXTRA_CHARS) return undefined
   const wanted = parseLayout(key)
   if (wanted === undefined || wanted.cells.length === 0) return undefined
-  if (wanted.cells.length === 1 && !/^(?:\[[^[\]]*\]|\[\[[^[\]]*\]\])$/.test(bare)) return undefined
+  if (wanted.cells.length === 1 && !/^\[(?:[^[\]]*|\s*\[[^[\]]*\]\s*)\]$/.test(bare)) return undefined
   const given = parseLayout(bare)
   if (given === undefined || given.rows.join() !== wanted.rows.join()) return undefined
   const quote = /^["']/.exec(wanted.cells[0] ?? '')?.[0] ?? ''

@@ -160,7 +160,11 @@ export const primeFactorization: HardenedScorer = ({ entry, upstream }) => {
   return scoreBestReading((reading) => {
     const [before, after = before] = reading.split(/=(.*)/s)
     const product = strip(before ?? '') === String(number) ? (after ?? '') : reading
-    const standard = strip(product.replaceAll(/\\times|\\cdot|[*xX·⋅∗✕]/g, '×'))
+    const plain = product.replaceAll(BOLD_PATTERN, '$1')
+    const standard = strip(plain.replaceAll(/\\times|\\cdot|[*xX·⋅∗✕]/g, '×'))
     return reading === oracle || (!/×\s*×/.test(standard) && isFullScore(upstream(standard))) ? 1 : 0
   })
 }
+
+/** Not the powers of `2**3**5`. */
+const BOLD_PATTERN = /(?<!\d)\*\*((?:[^*]|\*(?!\*))+)\*\*(?!\d)/g

@@ -4,7 +4,7 @@ import { applyTurn, type Cube, type CubeTurn, createSolvedCube, createTurn, list
 import { countBoxes, removeItem } from '../puzzles.ts'
 import { loads } from '../python/json.ts'
 import { catchPythonError } from '../python/numbers.ts'
-import { splitWhitespace } from '../python/text.ts'
+import { PY_S, splitWhitespace } from '../python/text.ts'
 import { PyDict } from '../python/values.ts'
 import type { DatasetEntry } from '../scorer.ts'
 import { type HardenedScorer, scoreBestReading } from './hardened-scorer.ts'
@@ -109,7 +109,7 @@ const Scramble = z.looseObject({ cube_size: z.int().min(2).max(7), scramble_move
 /** More turns than any honest solution needs. */
 const MAX_MOVES = 1000
 const MOVE_PATTERN = /^(?:(\d?)([LRDUBF])(w?)|()([XYZMES])())('?)([1-3]?)$/
-const COMBINED_PATTERN = /\d(?:[\s,]|$)/
+const COMBINED_PATTERN = new RegExp(`\\d(?:,|${PY_S}|$)`)
 
 /**
  * 1 where single quarter turns solve the cube; else the partial credit that the library means to give and never does: the
