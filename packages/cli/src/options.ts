@@ -66,9 +66,8 @@ export function buildModelRequest(options: ModelOptions): ModelRequest {
   const { model, baseUrl, temperature, maxTokens, topP, request, sampleSeed, concurrency, timeout, retries } = options
   if (model === undefined || baseUrl === undefined)
     throw new CliError('Set --model to the name of the model and --base-url to the address of its API', { exitCode: 2 })
-  const api_key = getModelApiKey(options)
   return {
-    model: { name: model, base_url: baseUrl, ...(api_key !== undefined && { api_key }) },
+    model: { name: model, base_url: baseUrl, ...buildResumeRequest(options) },
     concurrency,
     ...(temperature !== undefined && { temperature }),
     ...(maxTokens !== undefined && { max_tokens: maxTokens }),
@@ -80,13 +79,9 @@ export function buildModelRequest(options: ModelOptions): ModelRequest {
   }
 }
 
-function getModelApiKey({ apiKey }: ModelOptions): string | undefined {
-  return apiKey ?? readClientConfig().MODEL_API_KEY
-}
-
 /** The body of the request that resumes a job, whose key the server has deleted. */
-export function buildResumeRequest(options: ModelOptions): object {
-  const api_key = getModelApiKey(options)
+export function buildResumeRequest({ apiKey }: ModelOptions): { api_key?: string } {
+  const api_key = apiKey ?? readClientConfig().MODEL_API_KEY
   return api_key === undefined ? {} : { api_key }
 }
 

@@ -81,11 +81,13 @@ export function getConfiguredServer(
   const inUrl = password.join(':')
   const host = rest.slice(at + 1)
   const givenKey = key ?? (querystring.unescape(inUrl) || REASONING_GYM_API_KEY)
-  if ((at >= 0 && !givenKey) || host.includes('@'))
+  const found = given && (scheme || 'http://') + host
+  const hasKeyAsPort = found && !URL.canParse(found) && !/^[^/?#]*:\d+(?:[/?#]|$)/.test(host) // http://trainer:KEY
+  if ((at >= 0 && !(key ?? inUrl)) || host.includes('@') || hasKeyAsPort)
     throw new CliError(
-      'The URL of the server has an @ without a key before it: write http://trainer:KEY@host, with %2F for /, or set --key or REASONING_GYM_API_KEY and leave the @ out',
+      'The URL of the server cannot be read: write http://trainer:KEY@host:8000, with %2F for /, or http://host:8000 and set --key or REASONING_GYM_API_KEY',
     )
-  return { url: given && (scheme || 'http://') + host, key: givenKey }
+  return { url: found, key: givenKey }
 }
 
 export function getLocalUrl({ HOST, PORT }: Pick<ClientConfig, 'HOST' | 'PORT'>): string {

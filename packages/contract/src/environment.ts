@@ -13,7 +13,8 @@ export const ClientVariables = {
     .describe('Address to listen on. Set `API_KEYS` before you listen on anything but loopback.'),
   PORT: z.coerce.number().int().min(0).max(65535).default(DEFAULT_PORT).describe('Port to listen on.'),
   REASONING_GYM_URL: z
-    .url()
+    .string()
+    .min(1)
     .optional()
     .describe(
       'Server that the command line calls. If it is not set, the command line uses the server on this machine, or starts one.',

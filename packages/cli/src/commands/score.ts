@@ -52,15 +52,16 @@ export function buildScoreCommand(withServer: WithServer): Command {
       'reasoning-gym-server score rollouts.jsonl > verdicts.jsonl',
       'zcat old.jsonl.gz | reasoning-gym-server score --extraction last_tag --no-dual-format',
     ])
+    .hook('preAction', (command) => {
+      const { id, completion, answer } = command.opts<ScoreOptions>()
+      const texts = [completion, answer].filter((text) => text !== undefined).length
+      if (id === undefined ? texts > 0 : texts !== 1 || command.args.length > 0)
+        throw new CliError('Give a file, or --id with either --completion or --answer', { exitCode: 2 })
+    })
     .callServer(
       withServer,
-      async (server, file: string | undefined, options: ScoreOptions) => {
-        const { id, completion, answer } = options
-        const texts = [completion, answer].filter((text) => text !== undefined).length
-        if (id === undefined ? texts > 0 : texts !== 1 || file !== undefined)
-          throw new CliError('Give a file, or --id with either --completion or --answer', { exitCode: 2 })
-        return id === undefined ? scoreLines(server, file, options) : scoreOne(server, id, options)
-      },
+      (server, file: string | undefined, options: ScoreOptions) =>
+        options.id === undefined ? scoreLines(server, file, options) : scoreOne(server, options.id, options),
       { keeps: false },
     )
 }
