@@ -50,16 +50,18 @@ export class RunMarks {
       .catch(() => {})
   }
 
-  /** Forgets the marks of the steps that are undone. `before`: the run as it was. */
+  /** Forgets the marks of the steps that are undone, and no mark that is written meanwhile. `before`: the run as it was. */
   async recordRewind(before: StoredRun, step: number): Promise<void> {
+    const { redis } = this.#deps
     const key = this.#keys.forRun(before.name, before.epoch).marks
-    const kept = (await this.list(before)).filter((mark) => isMarkUpTo(mark, step))
+    const isUndone = (text: string) => parseEntries(redis, key, [text], RunMark).some((mark) => !isMarkUpTo(mark, step))
+    const undone = (await redis.lrange(key, 0, -1)).filter(isUndone)
     const text = `Went back to step ${step} from step ${before.counters.named_step ?? step}.`
-    const last = formatMark(before, { kind: 'rewind', text }, step)
-    await this.#deps.redis
-      .multi()
-      .del(key)
-      .rpush(key, ...kept.map((mark) => JSON.stringify(mark)), last)
+    const change = redis.multi()
+    for (const mark of new Set(undone)) change.lrem(key, 0, mark)
+    await change
+      .rpush(key, formatMark(before, { kind: 'rewind', text }, step))
+      .ltrim(key, -MAX_MARKS, -1)
       .exec()
   }
 
