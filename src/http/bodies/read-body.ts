@@ -63,7 +63,8 @@ export function readBodyBytes(request: FastifyRequest, payload: RequestPayload, 
         countBytes: () => bytes,
         isIdle: () => hasEnded,
         closed: request.bodyClosing.signal,
-        mayWait: headers['content-length'] !== undefined, // Node keeps 64 KiB of others: 46 MB in chunks of one byte
+        // Node keeps 64 KiB of a body that waits, which in chunks of one byte take 46 MB: those of no length, or already in many
+        mayWait: headers['content-length'] !== undefined && joined === 0,
         drop: () => reject(createSlowError()),
       })
       if (request.bodyClosing.signal.aborted) return release()
