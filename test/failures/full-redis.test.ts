@@ -137,7 +137,10 @@ it('a run that was lost and begun anew can be read while Redis is full, and is m
   const { status, body } = await call('GET', '/runs/forgotten')
   expect([status, body.settings?.tasks]).toEqual([200, 'all'])
   await redis.config('SET', 'maxmemory', '0')
-  expect((await call('GET', '/runs/forgotten')).body.state.is).toBe('recreated')
+  await until(
+    () => call('GET', '/runs/forgotten'),
+    (answer) => answer.body.state?.is === 'recreated',
+  )
 })
 
 /** Bytes that Redis keeps for what one connection sends: given back some seconds after it was large. */

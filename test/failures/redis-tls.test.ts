@@ -47,7 +47,7 @@ describe.skipIf(!hasOpenssl())('a TLS connection to Redis (needs openssl)', () =
           return answer
         },
         ({ status }) => status === 200, // not 202 or 204, which say "later"
-        60_000,
+        120_000,
       )
     await client.call('PUT', `/runs/${run}`, { batch_size: 2, min_trained_tokens: 0 })
     const itemId = (await client.call('POST', '/items', { task: 'leg_counting', seed: 42 })).body.items[0].id
@@ -69,7 +69,7 @@ describe.skipIf(!hasOpenssl())('a TLS connection to Redis (needs openssl)', () =
       let cuts = 0
       for (; isTraining || cuts < CUTS; cuts++) {
         proxy.cut()
-        await sleep(20 + 40 * cuts)
+        await sleep(cuts < CUTS ? 20 + 40 * cuts : 1000 * (cuts - CUTS)) // on a busy machine, too, a call comes through in the end
       }
     })()
     const [delivered] = await Promise.all([train(), ...groups.map(post)])
@@ -82,5 +82,5 @@ describe.skipIf(!hasOpenssl())('a TLS connection to Redis (needs openssl)', () =
       ({ status }) => status === 200,
     )
     expect(body.progress).toMatchObject({ groups: 24, scored_groups: 24, queued_groups: 0, buffered_groups: 0 })
-  }, 120_000)
+  }, 300_000)
 })

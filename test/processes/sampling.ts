@@ -20,7 +20,8 @@ export async function expectSamplingSurvives(url: string, killWorker: () => Prom
     const asked = model.counts.right + model.counts.wrong
     const answers = SAMPLES + 2 * GROUPS
     expect(asked).toBeGreaterThanOrEqual(answers)
-    expect(asked).toBeLessThanOrEqual(answers + KILL_AT.length * (OF_EVAL + OF_COLLECTION))
+    // of a group in flight, one of the two completions may have come
+    expect(asked).toBeLessThanOrEqual(answers + KILL_AT.length * (OF_EVAL + 2 * OF_COLLECTION))
   } finally {
     await model.close()
   }

@@ -51,6 +51,7 @@ it('a standalone worker exports its own metrics on WORKER_PORT, and runs without
         () => 0,
       ),
     (status) => status === 200,
+    60_000,
   )
   expect(ready).toBe(200)
   expect(await (await get('/livez')).json()).toEqual({ status: 'alive' })
@@ -65,10 +66,12 @@ it('a standalone worker exports its own metrics on WORKER_PORT, and runs without
   await until(
     async () => second.output(),
     (output) => output.includes('Set WORKER_PORT to a free port'),
+    60_000,
   )
   const both = await until(
     async () => readMetrics((await world.app.inject('/metrics')).body),
     (reading) => readValue(reading, 'rgs_workers') === 2,
+    60_000,
   )
   expect(readValue(both, 'rgs_workers')).toBe(2)
-}, 120_000)
+}, 240_000)

@@ -13,28 +13,32 @@ import type { App } from '../app.ts'
 const IDLE_CHECK_INTERVAL_MS = 20
 /** Time for requests that clients sent before the close and that have not arrived yet. */
 const LATE_REQUEST_GRACE_MS = 100
-/** Time in which a client that has just connected sends its request: it may be far away or busy. */
-const FIRST_REQUEST_MS = 1000
+/**
+ * How often the server looks for the first byte of a connection, 1 s in all: its client may be far away or busy. Looks are counted,
+ * since a process that stood still for a second has not read what came.
+ */
+const FIRST_REQUEST_CHECKS = 50
 /** Upper bound on accepting connections that the kernel queued before the close. */
 const MAX_ACCEPT_DRAIN_MS = 2000
 
 export const gracefulClose = fastifyPlugin(
   async (app) => {
-    /** With the time when each was accepted. */
+    /** With the number of checks that are left to it if it sends nothing. */
     const openSockets = new Map<Socket, number>()
     let acceptedCount = 0
+    let closing: Promise<void> | undefined
     app.server.on('connection', (socket) => {
       acceptedCount++
-      openSockets.set(socket, performance.now())
+      openSockets.set(socket, FIRST_REQUEST_CHECKS)
       socket.once('close', () => openSockets.delete(socket))
     })
     app.addHook('preClose', async () => {
       await sleep(LATE_REQUEST_GRACE_MS)
       await drainAcceptQueue()
       for (const server of [app.server, ...(otherServers.get(app.server) ?? [])]) server.close()
-      void closeIdleConnections()
+      closing = closeIdleConnections()
     })
-    app.addHook('onClose', () => closeIdleConnections())
+    app.addHook('onClose', () => closing)
 
     /** libuv accepts one connection per turn of the event loop and reads from it in the next. */
     async function drainAcceptQueue(): Promise<void> {
@@ -48,8 +52,9 @@ export const gracefulClose = fastifyPlugin(
     async function closeIdleConnections(): Promise<void> {
       while (openSockets.size > 0) {
         app.server.closeIdleConnections()
-        for (const [socket, acceptedAt] of openSockets) {
-          const isUnused = socket.bytesRead === 0 && performance.now() > acceptedAt + FIRST_REQUEST_MS
+        for (const [socket, checks] of openSockets) {
+          openSockets.set(socket, checks - 1)
+          const isUnused = socket.bytesRead === 0 && checks <= 0
           if (isUnused || socket.writableFinished) socket.destroy() // or answered, but still sending a rejected body
         }
         await sleep(IDLE_CHECK_INTERVAL_MS)
