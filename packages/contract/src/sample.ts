@@ -74,7 +74,7 @@ const ScoredSampleVerdict = ScoredVerdict.extend({
 const UnscoredSampleVerdict = z
   .strictObject({
     status: z.literal('unscored').describe('The sample could not be scored.'),
-    reward: NullableNumber.describe('null, or with `unscored: "mean"` the mean reward of its group or task.'),
+    reward: NullableNumber.describe('null, or with `unscored: "mean"` the mean reward of its group or task, and 0 for an item of a suite.'),
     score: z.null().describe('Always null.'),
     code: z
       .string()

@@ -83,7 +83,8 @@ export class SampleScoring {
     const deadline = performance.now() + call.retryWindowMs
     const run = await this.#retry(deadline, () => runs.require(name, condition, { caller })) // its latest counters
     const filled = fillIn(unscored, results, await this.#retry(deadline, () => taskStatistics.readSums(run)))
-    await collector?.countSubstitutes(run, filled.filter(({ substitute }) => substitute !== undefined).length)
+    const counted = filled.filter((result) => result.substitute !== undefined && !isOfSuite(result))
+    await collector?.countSubstitutes(run, counted.length)
     return filled
   }
 
@@ -219,9 +220,16 @@ function applyRulesOfOne(
   return gradeGroup([{ length: tokens, finish_reason: finishReason }], [verdict], rules, false).verdicts[0] ?? alone
 }
 
+/** An item of a suite gets 0: no model learns from it, and it must not end a training whose run has other tasks. */
 function fillIn(unscored: 'mean' | 'zero', results: SampleResult[], sums: Parameters<typeof substituteTaskMeans>[1]) {
-  if (unscored === 'mean') return substituteTaskMeans(results, sums)
-  return results.map((result) => (lacksReward(result) ? { ...result, substitute: 0 } : result))
+  const zeroed = results.map((result) =>
+    lacksReward(result) && (unscored === 'zero' || isOfSuite(result)) ? { ...result, substitute: 0 } : result,
+  )
+  return unscored === 'mean' ? substituteTaskMeans(zeroed, sums) : zeroed
+}
+
+function isOfSuite({ recipe }: Pick<SampleResult, 'recipe'>): boolean {
+  return recipe !== undefined && isEvalSeed(recipe.seed)
 }
 
 /** An item of a sample was made before. If making it again takes too long, the machine is busy. */
@@ -248,6 +256,6 @@ function hasUnscoredTry({ turn, submission }: Sample, result: SampleResult | und
 function toGradedSample(sample: Sample, result: SampleResult | undefined): GradedSample | undefined {
   if (result?.itemId === undefined || !result.recipe) return undefined
   const { itemId, recipe, verdict, known, retryPrompt } = result
-  if (retryPrompt !== undefined || isEvalSeed(recipe.seed)) return undefined
+  if (retryPrompt !== undefined || isOfSuite(result)) return undefined
   return { ...sample, itemId, recipe, verdict, known }
 }

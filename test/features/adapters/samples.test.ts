@@ -34,6 +34,8 @@ it('a sample that cannot be scored does not affect the others of its call', asyn
   const both = [HANGING.answer, '5'].map((answer) => ({ item_id: hanging, answer }))
   expect((await world.call('POST', '/samples', { samples: both })).body.rewards).toEqual([null, 0])
   expect((await world.call('POST', '/samples', { samples: both, unscored: 'mean' })).status).toBe(503)
+  const ofSuite = { item_id: hanging.replace('.1.', `.${2 ** 30}.`), answer: HANGING.answer }
+  expect((await world.call('POST', '/samples', { samples: [ofSuite], unscored: 'mean' })).body.rewards).toEqual([0])
   expect(body.verdicts[0]).toEqual({
     status: 'scored',
     reward: 1,
