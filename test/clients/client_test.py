@@ -115,7 +115,8 @@ class Asking(unittest.TestCase):
         right = [RIGHT.format(answer) for answer in self.answers(items)]
         ids = [item["id"] for item in items]
         self.assertEqual(self.client.rewards(ids, right), [1, 1, 1])
-        self.assertEqual(self.client.rewards(ids[:2], [right[0], "I do not know"]), [1, 0])
+        self.assertEqual(self.client.rewards(ids, [right[0], None, "I do not know"]), [1, None, 0])
+        self.assertEqual(self.client.rewards(ids[:1], [right[0].replace("</answer>", "")], stop="</answer>"), [1])
         said = [{"role": "assistant", "content": right[0]}]
         scores = self.client.score([{"item_id": ids[0], "messages": said}, {"item_id": ids[0], "completion": "?"}])
         self.assertEqual([v["fault"] for v in scores["verdicts"]], [None, "no_answer"])
@@ -140,6 +141,8 @@ class Asking(unittest.TestCase):
     def test_an_eval_takes_one_completion_for_each_conversation(self) -> None:
         with self.assertRaisesRegex(ValueError, "2 conversations, 1 completions"):
             self.client.evaluate(lambda _: [WRONG], {"tasks": ["gcd"], "n": 2})
+        result = self.client.evaluate(lambda _: [WRONG, None], {"tasks": ["gcd"], "n": 2})["result"]
+        self.assertEqual([result["scored"], result["unscored"]], [1, 1])
 
     def test_more_completions_than_one_call_takes(self) -> None:
         (item,) = self.client.make("chain_sum")

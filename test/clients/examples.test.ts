@@ -42,7 +42,7 @@ for _ in range(2):  # the same completions for the same items are groups of thei
 print(set(rg_trl.reward.feedback), len(rg_trl.reward.feedback))
 row = rg_verl.LivePrompts("files", config={"train_batch_size": 2})[0]
 print(row["extra_info"]["item_id"] == first["id"], row["raw_prompt"] == first["messages"], row["extra_info"]["run"])
-held_out = rg_verl.LivePrompts(["held-out"], max_samples=1)[0]
+held_out = rg_verl.LivePrompts(["held-out"], config={"train_files": ["files"]}, max_samples=1)[0]
 print(asyncio.run(rg_verl.compute_score(held_out["data_source"], "I do not know", "", held_out["extra_info"])))
 print(run.get()["progress"]["scored_groups"], run.get()["progress"]["buffered_groups"])
 class Recording:  # the run that each response is sent to

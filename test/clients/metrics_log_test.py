@@ -89,8 +89,14 @@ class Logs(unittest.TestCase):
         sent = []
         with run.log_to(lambda metrics, step: sent.append((step, metrics)), every_s=0.05):
             pass
-        self.assertEqual(sum(metrics["reasoning_gym/groups"] for _, metrics in sent), 4)
-        self.assertEqual([step for step, _ in sent], sorted({step for step, _ in sent}))
+        self.assertEqual(sum(metrics["reasoning_gym_groups/groups"] for _, metrics in sent), 4)
+        self.score_groups(run, 12)  # another block
+        sent.clear()
+        with run.log_to(lambda metrics, step: sent.append(step), every_s=0.05):
+            pass
+        with unittest.mock.patch.dict("os.environ", RANK="1"), run.log_to(lambda metrics, step: sent.append(step)):
+            pass
+        self.assertEqual(sent, [9])
 
     def test_sends_each_step_of_a_run_of_single_samples_whose_steps_begin_late(self) -> None:
         run = self.client.run(run_name())
@@ -103,8 +109,8 @@ class Logs(unittest.TestCase):
             for step in range(3):
                 run.end_step(step)
                 self.score_groups(run, 1)
-        self.assertIn("reasoning_gym/first_group", sent[0][1])
-        self.assertEqual([step for step, metrics in sent if "reasoning_gym/first_group" not in metrics], [0, 1, 2, 3])
+        self.assertIn("reasoning_gym_groups/first_group", sent[0][1])
+        self.assertEqual([step for step, metrics in sent if "reasoning_gym/step" in metrics], [0, 1, 2, 3])
 
     def score_groups(self, run: Run, count: int) -> None:
         scored = run.get()["progress"]["scored_groups"]

@@ -56,17 +56,21 @@ class Resumes(unittest.TestCase):
         self.assertNotEqual(given[0], given[1])
 
     def test_ranks_of_ray_whose_parent_outlives_launches_have_no_resume_id(self) -> None:
-        with unittest.mock.patch.dict(os.environ, {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2"}):
-            for name in ("TORCHELASTIC_RUN_ID", "SLURM_JOB_ID"):
+        with unittest.mock.patch.dict(os.environ, {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "RANK": "1"}):
+            for name in ("TORCHELASTIC_RUN_ID", "SLURM_JOB_ID", "SLURM_NTASKS"):
                 os.environ.pop(name, None)
             self.assertIsNone(_resume_id())
+            os.environ.update(SLURM_JOB_ID="7", SLURM_STEP_ID="0", SLURM_NTASKS="1", SLURM_PROCID="0")  # ray start, in one step
+            self.assertIsNone(_resume_id())
+            os.environ.update(SLURM_NTASKS="2", SLURM_PROCID="1")  # srun started the ranks
+            self.assertIsNotNone(_resume_id())
 
     def test_ranks_on_several_machines_have_a_resume_id_only_from_slurm(self) -> None:
         torchrun = {"WORLD_SIZE": "16", "LOCAL_WORLD_SIZE": "8", "TORCHELASTIC_RUN_ID": "fixed", "TORCHELASTIC_RESTART_COUNT": "0"}
         with unittest.mock.patch.dict(os.environ, torchrun):
-            os.environ.pop("SLURM_JOB_ID", None)
+            os.environ.pop("SLURM_STEP_ID", None)
             self.assertIsNone(_resume_id())  # all that is known is the same when it is launched again
-            os.environ["SLURM_JOB_ID"] = "7"
+            os.environ.update(SLURM_JOB_ID="7", SLURM_STEP_ID="0")
             first = _resume_id()
             self.assertEqual(first, _resume_id())
             os.environ["TORCHELASTIC_RESTART_COUNT"] = "1"

@@ -44,6 +44,16 @@ class RowsOfSuites(unittest.TestCase):
         ended, said = types.SimpleNamespace(transitions=[]), types.SimpleNamespace(turns=["?"])
         rewards = asyncio.run(builder.compute_group_rewards([ended], [said]))
         self.assertEqual(rewards, [(0.0, {"unscored": 1.0, "format_fault": 0.0})])
+        client = Client(SERVER)
+        self.addCleanup(client.close)
+        run = client.run(run_name())
+        self.addCleanup(run.delete)
+        run.put(tasks=["gcd"], group_size=2, buffer=False, extraction="bare")
+        tests = tinker.SuiteDataset("smoke", None, 1, SERVER, run.name)
+        (builder,) = tests.get_batch(0)
+        said.turns = [client.item(builder.item["id"], reveal=True)["answer"]]
+        ((reward, _),) = asyncio.run(builder.compute_group_rewards([ended], [said]))
+        self.assertEqual((reward, run.get()["progress"]["groups"]), (1, 0))
 
     def test_whole_groups_of_suites_are_scored_and_do_not_count_in_the_run(self) -> None:
         client = Client(SERVER, retry_for_s=60)

@@ -266,7 +266,11 @@ class Wire(unittest.TestCase):
         with unittest.mock.patch.dict("os.environ", REASONING_GYM_URL=self.url + "/gym"):
             Client().run("r").items()
         self.assertEqual(self.server.seen[-1][1], "/gym/items")
-        self.assertRaises(ValueError, Client, "http://trainer@127.0.0.1")
+        user = "http://trainer:"
+        for wrong in (user + "sec/ret=@a", user + "1/secret=@a", user + "secret", "secret@a", "ftp://a:secret@b", user + "#secret@a"):
+            with self.assertRaisesRegex(ValueError, "cannot be read") as raised:
+                Client(wrong)
+            self.assertNotIn("sec", str(raised.exception) + str(raised.exception.__cause__))
 
     def test_a_deadline_bounds_a_call_with_all_its_tries(self) -> None:
         self.server.script = Held(self.problem(503, "redis_full", retry_after="1"))

@@ -40,32 +40,9 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .types import (
-        CallerInfo,
-        CurriculumPoint,
-        DumpFile,
-        EvalComparison,
-        EvalItem,
-        EvalSample,
-        FailedJob,
-        FlippedItem,
-        Flow,
-        Overview,
-        RetainedGroup,
-        Rescore,
-        RescoreSettings,
-        RetriedJob,
-        RunMark,
-        RunMix,
-        RunSummary,
-        SettingsChange,
-        StartedDemo,
-        Suite,
-        SuiteSummary,
-        TaskDetail,
-        TaskMetrics,
-        TaskSelection,
-        TaskSummary,
-        TaskValidation,
+        CallerInfo, CurriculumPoint, DumpFile, EvalComparison, EvalItem, EvalSample, FailedJob, FlippedItem, Flow,
+        Overview, RetainedGroup, Rescore, RescoreSettings, RetriedJob, RunMark, RunMix, RunSummary, SettingsChange,
+        StartedDemo, Suite, SuiteSummary, TaskDetail, TaskMetrics, TaskSelection, TaskSummary, TaskValidation,
         UpdatedRun,
     )
 
@@ -276,6 +253,8 @@ class AsyncClient:
         extraction: Optional[str] = None,
         dual_format: Optional[bool] = None,
         scoring: Optional[str] = None,
+        stop: Optional[str] = None,
+        opens_thinking: Optional[bool] = None,
         feedback: Optional[str] = None,
         try_discount: Optional[float] = None,
         detail: str = "verdicts",
@@ -288,6 +267,8 @@ class AsyncClient:
             extraction: How to find the answer: `strict` (default), `last_tag`, `tag_or_boxed` or `bare`.
             dual_format: Whether to score the answer both as it stands and in answer tags, and use the higher score (default).
             scoring: `upstream` (default) or `hardened`.
+            stop: `</answer>` if the sampler cuts this stop string off.
+            opens_thinking: Whether the prompt ends in `<think>`.
             feedback: `none` (default), `format` or `rule`: what verdicts say about wrong answers.
             try_discount: Factor on the reward for each turn before the one that decides.
             detail: `verdicts`, or `rewards` to omit the verdicts.
@@ -299,6 +280,8 @@ class AsyncClient:
             extraction=extraction,
             dual_format=dual_format,
             scoring=scoring,
+            stop=stop,
+            opens_thinking=opens_thinking,
             feedback=feedback,
             try_discount=try_discount,
             detail=detail,
@@ -312,14 +295,14 @@ class AsyncClient:
         return total
 
     async def rewards(
-        self, item_ids: Sequence[str], completions: Sequence[Union[str, Sequence[Message]]], **rules: Any
+        self, item_ids: Sequence[str], completions: Sequence[Union[str, Sequence[Message], None]], **rules: Any
     ) -> List[Optional[float]]:
         """Returns one reward per completion, for use as a plain reward function.
 
         Args:
             item_ids: Item IDs.
-            completions: One completion per item ID, as text or as messages.
-            **rules: `extraction`, `dual_format` and `scoring`, as in `score`.
+            completions: One completion per item ID, as text or as messages; None where the generation failed.
+            **rules: `extraction`, `dual_format`, `scoring`, `stop` and `opens_thinking`, as in `score`.
 
         Returns:
             Rewards in the same order. A reward is None if the server could not score the completion.
@@ -329,8 +312,10 @@ class AsyncClient:
         rollouts = [
             {"item_id": item_id, "completion" if isinstance(text, str) else "messages": text}
             for item_id, text in zip(item_ids, completions)
+            if text is not None
         ]
-        return (await self.score(rollouts, detail="rewards", **rules))["rewards"]
+        rewards = iter((await self.score(rollouts, detail="rewards", **rules))["rewards"])
+        return [None if text is None else next(rewards) for text in completions]
 
     async def sample(
         self,
@@ -532,7 +517,7 @@ class AsyncClient:
         """
         answer = None
         for some in _chunks(completions, at_once):
-            answer = await self._post(_path("eval", eval_id, "completions"), {"completions": list(some)})
+            answer = await self._post(_path("eval", eval_id, "completions"), {"completions": [_with_completion(one) for one in some]})
         return answer
 
     async def finish_eval(self, eval_id: str) -> Eval:
@@ -541,7 +526,7 @@ class AsyncClient:
 
     async def evaluate(
         self,
-        generate: Callable[[List[List[Message]]], Sequence[str]],
+        generate: Callable[[List[List[Message]]], Sequence[Optional[str]]],
         suite: Union[str, Mapping[str, Any]],
         *,
         at_once: int = 64,
@@ -552,7 +537,7 @@ class AsyncClient:
         """Evaluates a model that you run yourself.
 
         Args:
-            generate: Takes a list of conversations and returns one completion per conversation, in the same order.
+            generate: Takes a list of conversations and returns one completion per conversation, in the same order; None if it failed.
             suite: Name of a suite (see `suites`), or a dict that selects tasks.
             at_once: Maximum number of conversations per call of `generate`.
             timeout_s: Time in seconds to wait for the results after the last completion. None: no timeout.

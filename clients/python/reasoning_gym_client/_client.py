@@ -42,32 +42,9 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .types import (
-        CallerInfo,
-        CurriculumPoint,
-        DumpFile,
-        EvalComparison,
-        EvalItem,
-        EvalSample,
-        FailedJob,
-        FlippedItem,
-        Flow,
-        Overview,
-        RetainedGroup,
-        Rescore,
-        RescoreSettings,
-        RetriedJob,
-        RunMark,
-        RunMix,
-        RunSummary,
-        SettingsChange,
-        StartedDemo,
-        Suite,
-        SuiteSummary,
-        TaskDetail,
-        TaskMetrics,
-        TaskSelection,
-        TaskSummary,
-        TaskValidation,
+        CallerInfo, CurriculumPoint, DumpFile, EvalComparison, EvalItem, EvalSample, FailedJob, FlippedItem, Flow,
+        Overview, RetainedGroup, Rescore, RescoreSettings, RetriedJob, RunMark, RunMix, RunSummary, SettingsChange,
+        StartedDemo, Suite, SuiteSummary, TaskDetail, TaskMetrics, TaskSelection, TaskSummary, TaskValidation,
         UpdatedRun,
     )
 
@@ -274,6 +251,8 @@ class Client:
         extraction: Optional[str] = None,
         dual_format: Optional[bool] = None,
         scoring: Optional[str] = None,
+        stop: Optional[str] = None,
+        opens_thinking: Optional[bool] = None,
         feedback: Optional[str] = None,
         try_discount: Optional[float] = None,
         detail: str = "verdicts",
@@ -286,6 +265,8 @@ class Client:
             extraction: How to find the answer: `strict` (default), `last_tag`, `tag_or_boxed` or `bare`.
             dual_format: Whether to score the answer both as it stands and in answer tags, and use the higher score (default).
             scoring: `upstream` (default) or `hardened`.
+            stop: `</answer>` if the sampler cuts this stop string off.
+            opens_thinking: Whether the prompt ends in `<think>`.
             feedback: `none` (default), `format` or `rule`: what verdicts say about wrong answers.
             try_discount: Factor on the reward for each turn before the one that decides.
             detail: `verdicts`, or `rewards` to omit the verdicts.
@@ -297,6 +278,8 @@ class Client:
             extraction=extraction,
             dual_format=dual_format,
             scoring=scoring,
+            stop=stop,
+            opens_thinking=opens_thinking,
             feedback=feedback,
             try_discount=try_discount,
             detail=detail,
@@ -310,14 +293,14 @@ class Client:
         return total
 
     def rewards(
-        self, item_ids: Sequence[str], completions: Sequence[Union[str, Sequence[Message]]], **rules: Any
+        self, item_ids: Sequence[str], completions: Sequence[Union[str, Sequence[Message], None]], **rules: Any
     ) -> List[Optional[float]]:
         """Returns one reward per completion, for use as a plain reward function.
 
         Args:
             item_ids: Item IDs.
-            completions: One completion per item ID, as text or as messages.
-            **rules: `extraction`, `dual_format` and `scoring`, as in `score`.
+            completions: One completion per item ID, as text or as messages; None where the generation failed.
+            **rules: `extraction`, `dual_format`, `scoring`, `stop` and `opens_thinking`, as in `score`.
 
         Returns:
             Rewards in the same order. A reward is None if the server could not score the completion.
@@ -327,8 +310,10 @@ class Client:
         rollouts = [
             {"item_id": item_id, "completion" if isinstance(text, str) else "messages": text}
             for item_id, text in zip(item_ids, completions)
+            if text is not None
         ]
-        return self.score(rollouts, detail="rewards", **rules)["rewards"]
+        rewards = iter(self.score(rollouts, detail="rewards", **rules)["rewards"])
+        return [None if text is None else next(rewards) for text in completions]
 
     def sample(
         self,
@@ -529,7 +514,7 @@ class Client:
         """
         answer = None
         for some in _chunks(completions, at_once):
-            answer = self._post(_path("eval", eval_id, "completions"), {"completions": list(some)})
+            answer = self._post(_path("eval", eval_id, "completions"), {"completions": [_with_completion(one) for one in some]})
         return answer
 
     def finish_eval(self, eval_id: str) -> Eval:
@@ -538,7 +523,7 @@ class Client:
 
     def evaluate(
         self,
-        generate: Callable[[List[List[Message]]], Sequence[str]],
+        generate: Callable[[List[List[Message]]], Sequence[Optional[str]]],
         suite: Union[str, Mapping[str, Any]],
         *,
         at_once: int = 64,
@@ -549,7 +534,7 @@ class Client:
         """Evaluates a model that you run yourself.
 
         Args:
-            generate: Takes a list of conversations and returns one completion per conversation, in the same order.
+            generate: Takes a list of conversations and returns one completion per conversation, in the same order; None if it failed.
             suite: Name of a suite (see `suites`), or a dict that selects tasks.
             at_once: Maximum number of conversations per call of `generate`.
             timeout_s: Time in seconds to wait for the results after the last completion. None: no timeout.
@@ -827,10 +812,11 @@ class Run:
 
         A thread asks for new steps every `every_s` seconds, and the end of the block sends the rest. Names begin with `reasoning_gym/`.
         Earlier steps of the run are left out. wandb gets a step with each row of the trainer; of over 64 that wait, only the newest.
+        While a run has no steps, its metrics by group begin with `reasoning_gym_groups/`. Only rank 0 sends any.
 
         Args:
-            sink: The module wandb, mlflow or trackio (or its name), in which a run is active; or a callable that takes the metrics
-                of a step, as a dict of numbers, and the step.
+            sink: The module wandb, mlflow or trackio (or its name), in which a run is active (call `wandb.init()` first); or a callable
+                that takes the metrics of a step, as a dict of numbers, and the step.
             every_s: Seconds between two calls to the server.
         """
         return MetricsLog(self, sink, every_s)

@@ -6,6 +6,7 @@ import contextlib
 import contextvars
 import importlib
 import logging
+import os
 import threading
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Callable, Dict, Union
@@ -20,6 +21,8 @@ Sink = Callable[[Dict[str, float], int], Any]
 
 log = logging.getLogger("reasoning_gym_client")
 _EXIT_S, _RETRY_S, _MAX_WAITING = 60.0, 2.0, 64
+#: By what a row begins at. The numbers of groups are no steps, and steps may follow them in the same run.
+_PREFIXES = {"step": "reasoning_gym", "first_group": "reasoning_gym_groups"}
 
 
 class MetricsLog:
@@ -35,11 +38,17 @@ class MetricsLog:
         self._every_s = every_s
         self._kind, self._next = "step", 0
         self._ending = threading.Event()
+        self._thread = threading.Thread()
 
     def __enter__(self) -> "MetricsLog":
+        if os.environ.get("RANK", "0") != "0":
+            return self
         self._send = _find_sink(self._sink, self._ending)
         with contextlib.suppress(ReasoningGymError):  # such as without a run yet: all its steps are sent
             self._next = self._find_next()
+            rows = self._run.metrics(first=self._next)
+            if rows and "first_group" in rows[0]:
+                self._kind, self._next = "first_group", int(rows[-1]["first_group"])
         context = contextvars.copy_context()  # loggers keep the current run in it
         self._thread = threading.Thread(target=context.run, args=(self._follow,), name="reasoning-gym-metrics", daemon=True)
         self._thread.start()
@@ -48,7 +57,8 @@ class MetricsLog:
     def __exit__(self, *_: object) -> None:
         """Sends the last steps."""
         self._ending.set()
-        self._thread.join(_EXIT_S)
+        if self._thread.ident is not None:
+            self._thread.join(_EXIT_S)
         if self._thread.is_alive():
             log.warning("the last metrics of the run %s were not sent within %.0f s", self._run.name, _EXIT_S)
 
@@ -76,7 +86,8 @@ class MetricsLog:
             return self._send_rows(is_last)
         complete = rows if is_last else rows[:-1]  # groups of the newest step are still being scored
         for row in complete:
-            values = {f"reasoning_gym/{name}": value for name, value in row.items() if name != "step" and isinstance(value, (int, float))}
+            numbers = {**row, "step": row[kind]}
+            values = {f"{_PREFIXES[kind]}/{name}": float(value) for name, value in numbers.items() if isinstance(value, (int, float))}
             if self._send(values, int(row[kind])) is False:
                 if len(complete) > _MAX_WAITING:
                     self._next = int(complete[-1][kind])  # a sink that takes fewer rows than come must not fall behind
@@ -97,7 +108,7 @@ def _find_sink(sink: Union[str, ModuleType, Sink], ending: threading.Event) -> S
     if name == "mlflow":
         active = module.active_run() or module.start_run()  # of this thread
         return lambda metrics, step: module.log_metrics(metrics, step=step, run_id=active.info.run_id)
-    return lambda metrics, step: module.log({**metrics, "reasoning_gym/step": step})
+    return lambda metrics, step: module.log(metrics)
 
 
 def _wandb_sink(wandb: Any, ending: threading.Event) -> Sink:
@@ -105,8 +116,9 @@ def _wandb_sink(wandb: Any, ending: threading.Event) -> Sink:
     if wandb.run is None:
         raise RuntimeError("call wandb.init() before run.log_to(wandb)")
     run = wandb.run
-    run.define_metric("reasoning_gym/step", hidden=True)
-    run.define_metric("reasoning_gym/*", step_metric="reasoning_gym/step")
+    for prefix in _PREFIXES.values():
+        run.define_metric(f"{prefix}/step", hidden=True)
+        run.define_metric(f"{prefix}/*", step_metric=f"{prefix}/step")
     taken = -1
 
     def send(metrics: Dict[str, float], step: int) -> bool:
@@ -115,7 +127,7 @@ def _wandb_sink(wandb: Any, ending: threading.Event) -> Sink:
         if run.step == taken and not is_over:
             return False
         taken = run.step
-        run.log({**metrics, "reasoning_gym/step": step}, commit=is_over)
+        run.log(metrics, commit=is_over)
         return True
 
     return send

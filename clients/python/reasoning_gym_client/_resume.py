@@ -23,14 +23,19 @@ def resume_run(run: Run, step: int) -> None:
 
 def _resume_id() -> Optional[str]:
     """The ID of this resume that all ranks know. None if the launcher gives none, as torchrun does not on several machines."""
-    if os.environ.get("WORLD_SIZE", "1") == "1":
+    env = os.environ
+    size = env.get("WORLD_SIZE", "1")
+    if size == "1":
         return uuid.uuid4().hex
-    on_one_machine = "TORCHELASTIC_RUN_ID" in os.environ and os.environ.get("LOCAL_WORLD_SIZE") == os.environ["WORLD_SIZE"]
+    by_torchrun = "TORCHELASTIC_RUN_ID" in env
+    on_one_machine = by_torchrun and env.get("LOCAL_WORLD_SIZE") == size
     launcher = _start_of_launcher(os.getppid()) if on_one_machine else "none"  # it differs where the same job launches it again
-    if launcher == os.environ.get("SLURM_JOB_ID", "none") == "none":
+    # a step of Slurm begins the ranks or their torchruns; DeepSpeed and Ray begin theirs many times in one
+    by_slurm = "SLURM_STEP_ID" in env if by_torchrun else (env.get("SLURM_NTASKS"), env.get("SLURM_PROCID")) == (size, env.get("RANK"))
+    if launcher == "none" and not by_slurm:
         return None
     names = ("TORCHELASTIC_RUN_ID", "SLURM_JOB_ID", "TORCHELASTIC_RESTART_COUNT", "SLURM_STEP_ID", "SLURM_RESTART_COUNT")
-    return uuid.uuid5(uuid.NAMESPACE_OID, "/".join([launcher, *(os.environ.get(name, "") for name in names)])).hex
+    return uuid.uuid5(uuid.NAMESPACE_OID, "/".join([launcher, *(env.get(name, "") for name in names)])).hex
 
 
 def _start_of_launcher(pid: int) -> str:

@@ -18,6 +18,8 @@ from ._rows import RowItems
 
 #: The components of a reward, and the weight of each in it: reward = correct + length_penalty + try_discount.
 REWARD_COMPONENTS: Dict[str, float] = {"correct": 1.0, "format": 0.0, "length_penalty": 1.0, "try_discount": 1.0}
+#: The settings of a run by which `Client.score` scores as the run does.
+SCORING_SETTINGS = ("extraction", "dual_format", "scoring", "stop", "opens_thinking", "feedback")
 CORRECT_MIN_SCORE = 0.99  #: from which a turn is right, as for the server
 
 
@@ -100,7 +102,7 @@ class TrainerClient:
         or was the last one that the run allows. Counts nothing: send all `turns` with `sample` or `Run.post` at the end."""
         if len(turns) >= self.tries:
             return None
-        rules = {name: self.settings[name] for name in ("extraction", "dual_format", "scoring", "feedback")}
+        rules = {name: self.settings[name] for name in SCORING_SETTINGS}
         scores = self.client.score([{"item_id": item_id, "completion": turns[-1]}], **rules)
         verdict: Mapping[str, Any] = {**scores["verdicts"][0]}
         if verdict["status"] != "scored" or verdict["score"] >= CORRECT_MIN_SCORE:

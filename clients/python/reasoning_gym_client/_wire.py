@@ -53,16 +53,12 @@ class _WireSettings:
         ssl_context: Optional[ssl.SSLContext],
         connect_for_s: Optional[float] = None,
     ) -> None:
-        parts = urllib.parse.urlsplit(url if "://" in url else f"http://{url}")
-        user, at, address = parts.netloc.rpartition("@")
+        parts = _split_url(url)
+        address = parts.netloc.rpartition("@")[2]
         self.url = urllib.parse.urlunsplit(parts._replace(netloc=address))  # without the key, because messages contain the URL
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"not the URL of a server: {self.url!r}")
-        if at and not parts.password:
-            raise ValueError(f"the URL has a user but no key: write {parts.scheme}://{user.rstrip(':')}:KEY@{address}")
         if not api_key:
             api_key = urllib.parse.unquote(parts.password or "") or environment_key()
-        self.host, self.port, self.secure = parts.hostname, parts.port, parts.scheme == "https"
+        self.host, self.port, self.secure = parts.hostname or "", parts.port, parts.scheme == "https"
         self.base = parts.path.rstrip("/")
         self.timeout_s = timeout_s
         self.retry_for_s = retry_for_s
@@ -97,6 +93,18 @@ class _WireSettings:
                 payload = gzip.compress(payload, 1)
                 sent["Content-Encoding"] = "gzip"
         return _Request(method, path, self.base + path + _query(query), payload, sent, wait)
+
+
+def _split_url(url: str) -> urllib.parse.SplitResult:
+    """Raises ValueError, which names no part of the URL: any may be the key."""
+    try:
+        parts = urllib.parse.urlsplit(url if "://" in url else f"http://{url}")
+        is_read = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port >= 0)
+        if is_read and "@" not in url.rpartition(parts.netloc)[2] and ("@" not in parts.netloc or parts.password):
+            return parts
+    except ValueError:
+        pass
+    raise ValueError("the URL of the server cannot be read: write http://host:8000, or http://trainer:KEY@host:8000 with %2F for /")
 
 
 def _trace_headers() -> Dict[str, str]:

@@ -18,7 +18,7 @@ REASONING_GYM_API_KEY. Configure the run once: `Client().run("my-run").put(prese
   Unscored is raised. In a test, it gets 0. While the server is down, calls are retried for five minutes; then the exception is raised.
 * With `tries` above 1 in the run, an episode goes on after a wrong answer: the conversation so far with the run's `retry_prompt` is the
   next observation. The group is posted with all turns, without tokens, because those of several turns are not one sequence.
-* `test_suite="original"` adds a frozen suite as the test set. Its completions are scored and not counted in the run.
+* `test_suite="original"` adds a frozen suite as the test set. Its completions are scored by the rules of the run and not counted in it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ from tinker_cookbook.tokenizer_utils import get_tokenizer
 
 if importlib.util.find_spec("reasoning_gym_client") is None:  # loaded by path, without the installed package
     sys.path.insert(0, str(Path(__file__).parents[2]))
-from reasoning_gym_client import Client, Item, Positions, StepWatch, TrainerClient, Verdict, fill_unscored, in_thread, task_mean
+from reasoning_gym_client import Client, Item, Positions, StepWatch, TrainerClient, Verdict, fill_unscored, in_thread, is_eval_item
+from reasoning_gym_client import task_mean
 
 __all__ = ["ReasoningGymDatasetBuilder", "ReasoningGymDataset", "PuzzleGroupBuilder", "PuzzleEnv"]
 
@@ -100,7 +101,7 @@ class PuzzleEnv(Env):
 
 @dataclass(frozen=True)
 class PuzzleGroupBuilder(EnvGroupBuilder):
-    """The rollouts of one item. If `run` is None, they are scored and not counted."""
+    """The rollouts of one item. Those of an item of a suite are scored by the rules of `run` and not counted."""
 
     item: Item
     renderer: renderers.Renderer
@@ -109,14 +110,14 @@ class PuzzleGroupBuilder(EnvGroupBuilder):
     url: Optional[str] = None
 
     async def make_envs(self) -> Sequence[Env]:
-        server = None if self.run is None else _trainer(self.run, self.url)
+        server = None if self.run is None or self._is_test() else _trainer(self.run, self.url)
         return [PuzzleEnv(self.item, self.renderer, server) for _ in range(self.group_size)]
 
     async def compute_group_rewards(
         self, trajectory_group: List[Trajectory], env_group: Sequence[Env]
     ) -> List[Tuple[float, Metrics]]:
         rollouts = [_rollout(env, trajectory) for env, trajectory in zip(env_group, trajectory_group)]
-        verdicts: Sequence[Verdict] = await in_thread(self._score if self.run is None else self._post, rollouts)
+        verdicts: Sequence[Verdict] = await in_thread(self._score if self.run is None or self._is_test() else self._post, rollouts)
         rewards = [verdict.get("reward") for verdict in verdicts] or [None] * len(rollouts)
         metrics = [_metrics(verdict) for verdict in verdicts or [{}] * len(rollouts)]
         # A test must not end the training, and no model learns from its rewards.
@@ -131,7 +132,10 @@ class PuzzleGroupBuilder(EnvGroupBuilder):
 
     def _score(self, rollouts: Sequence[Dict[str, Any]]) -> Sequence[Verdict]:
         samples = [{"item_id": self.item["id"], "completion": rollout["completion"]} for rollout in rollouts]
-        return _client(self.url).samples(samples, adapter="tinker")["verdicts"]
+        return _client(self.url).samples(samples, run=self.run, adapter="tinker")["verdicts"]
+
+    def _is_test(self) -> bool:
+        return is_eval_item(self.item["id"])
 
     def logging_tags(self) -> List[str]:
         return ["reasoning_gym", self.item["category"], self.item["task"]]
@@ -188,16 +192,19 @@ class ReasoningGymDataset(RLDataset):
 class SuiteDataset(RLDataset):
     """A frozen suite, one rollout for each item."""
 
-    def __init__(self, suite: str, renderer: renderers.Renderer, per_batch: int, url: Optional[str] = None) -> None:
+    def __init__(
+        self, suite: str, renderer: renderers.Renderer, per_batch: int, url: Optional[str] = None, run: Optional[str] = None
+    ) -> None:
         self.ids = [recipe["id"] for recipe in _client(url).call("GET", f"/eval/suites/{suite}")["recipes"]]
         self.renderer = renderer
         self.per_batch = per_batch
         self.url = url
+        self.run = run
 
     def get_batch(self, index: int) -> Sequence[EnvGroupBuilder]:
         ids = self.ids[index * self.per_batch : (index + 1) * self.per_batch]
         client = _client(self.url)
-        return [PuzzleGroupBuilder(client.item(item_id), self.renderer, 1, None, self.url) for item_id in ids]
+        return [PuzzleGroupBuilder(client.item(item_id, run=self.run), self.renderer, 1, self.run, self.url) for item_id in ids]
 
     def __len__(self) -> int:
         return -(-len(self.ids) // self.per_batch)
@@ -223,4 +230,4 @@ class ReasoningGymDatasetBuilder(RLDatasetBuilder):
         train = ReasoningGymDataset(positions, renderer, self.group_size, self.batches, self.url)
         if self.test_suite is None:
             return train, None
-        return train, SuiteDataset(self.test_suite, renderer, self.groups_per_batch, self.url)
+        return train, SuiteDataset(self.test_suite, renderer, self.groups_per_batch, self.url, self.run)

@@ -12,8 +12,8 @@ Set REASONING_GYM_URL for every worker; it may contain the key (`http://trainer:
 With LivePrompts, `data.train_files` is the name of the run, and `data.val_files=held-out` selects the frozen suite `original`,
 whose items are never trained on. A file works as well: leave out `data.custom_cls`, and set `data.train_files=rows.jsonl`,
 downloaded from `GET /dataset.jsonl?format=verl`. Each row has the item ID in `extra_info`; `ground_truth` is empty, since the
-answer stays on the server. If the trainer resumes at a later row, LivePrompts rewinds the run to the step before it. Responses to held-out rows (`extra_info.held_out`, or `extra_info.split` `test`) are scored and not
-counted in the run.
+answer stays on the server. If the trainer resumes at a later row, LivePrompts rewinds the run to the step before it. Responses to held-out rows (`extra_info.held_out`, or `extra_info.split` `test`) are not counted
+in the run; those of a suite are scored by its rules.
 
 verl scores one response at a time. The server returns each reward at once and gathers the responses to one item into a group of
 the run, which feeds the curriculum, statistics and dumps; penalties that need the whole group do not apply.
@@ -36,7 +36,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 if importlib.util.find_spec("reasoning_gym_client") is None:  # loaded by path, without the installed package
     sys.path.insert(0, str(Path(__file__).parents[2]))
-from reasoning_gym_client import Client, Item, Positions, StepWatch, Verdict, in_thread, require_reward
+from reasoning_gym_client import Client, Item, Positions, StepWatch, Verdict, in_thread, is_eval_item, require_reward
 
 try:
     _Dataset: Any = importlib.import_module("torch.utils.data").Dataset  # verl requires this class
@@ -70,11 +70,13 @@ async def compute_score(
     The response counts in the run of its row (LivePrompts), else in `run`, else in REASONING_GYM_RUN. Held-out rows count in none.
     """
     info = extra_info or {}
+    item_id = str(info.get("item_id") or "")
     held_out = info.get("held_out") or info.get("split") == "test"
-    counted = None if held_out else info.get("run") or run or os.environ.get("REASONING_GYM_RUN")
+    is_alone = held_out and not is_eval_item(item_id)  # a run does not count the items of suites
+    counted = None if is_alone else info.get("run") or run or os.environ.get("REASONING_GYM_RUN")
     verdict: Verdict = await in_thread(
         _client().sample,
-        str(info.get("item_id") or ""),
+        item_id,
         solution_str,
         run=counted,
         rollout_id=uuid.uuid4().hex if counted else None,
@@ -104,6 +106,8 @@ class LivePrompts(_Dataset):  # type: ignore[misc]
             recipes = _client().call("GET", f"/eval/suites/{SUITE}")["recipes"]
             self.suite = [recipe["id"] for recipe in recipes][: max_samples if max_samples > 0 else None]
         given = config or {}
+        trained = given.get("train_files") or ""
+        self.trained = str(trained if isinstance(trained, str) else trained[0])
         self.per_step = int(given.get("gen_batch_size") or given.get("train_batch_size") or PER_STEP)  # as verl's loader reads
         self.positions = Positions(_client().run(self.run), min(self.per_step, 1024))
         self.steps = StepWatch(self.positions.run, first=1)  # as verl counts
@@ -115,7 +119,8 @@ class LivePrompts(_Dataset):  # type: ignore[misc]
         if self.suite is None:
             self.steps.begin(1 + position // self.per_step)
             return _row(self.positions[position], position, {"run": self.run, "held_out": False})
-        return _row(_client().item(self.suite[position]), position, {"run": "", "held_out": True})
+        item = _client().item(self.suite[position], run=self.trained or None)
+        return _row(item, position, {"run": self.trained, "held_out": True})
 
 
 def _row(item: Item, position: int, extra_info: Dict[str, Any]) -> Dict[str, Any]:

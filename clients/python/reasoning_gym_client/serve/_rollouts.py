@@ -12,6 +12,7 @@ from .._async_client import AsyncClient
 from .._client import Client
 from .._errors import Problem
 from .._models import Item, Verdict
+from .._trainer import SCORING_SETTINGS
 
 #: The splits: positions of the run, and a frozen suite, whose completions the server scores and does not count.
 SPLITS = ("train", "test")
@@ -91,8 +92,8 @@ class ItemSource:
     async def score(self, samples: Sequence[Mapping[str, Any]]) -> List[Verdict]:
         """Scores completions by the rules of the run, without counting them."""
         settings = {} if self.run is None else (await self.client.run(self.run).get())["settings"]
-        names = ("extraction", "dual_format", "scoring", "feedback")
-        return (await self.client.score(samples, **{name: settings[name] for name in names if name in settings}))["verdicts"]
+        rules = {name: settings[name] for name in SCORING_SETTINGS if name in settings}
+        return (await self.client.score(samples, **rules))["verdicts"]
 
     async def _list_test(self) -> Any:
         self._test = self._test or (await self.client.suite(TEST_SUITE))["recipes"]
