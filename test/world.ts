@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Item } from '@reasoning-gym-server/contract/item'
 import type { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { inject } from 'vitest'
@@ -190,7 +191,7 @@ export async function waitForNotification(keys: RedisKeys, topic: string, work: 
 }
 
 /** Polls until the value is as wanted: a test waits for a fact, never for a time. The longer it takes, the less often it polls. */
-export async function until<T>(read: () => Promise<T>, isDone: (value: T) => boolean, timeoutMs = 20_000): Promise<T> {
+export async function until<T>(read: () => Promise<T>, isDone: (value: T) => boolean, timeoutMs = 60_000): Promise<T> {
   for (const waiting = startWaiting(); ; ) {
     const value = await read()
     if (isDone(value)) return value
@@ -198,6 +199,16 @@ export async function until<T>(read: () => Promise<T>, isDone: (value: T) => boo
     if (waited > timeoutMs) throw new Error(`timed out: ${JSON.stringify(value).slice(0, 2000)}`)
     await new Promise((resolve) => setTimeout(resolve, Math.min(500, 50 + waited / 20)))
   }
+}
+
+/** Takes the next items of a run: on a busy machine, not all are made within the time of one call. */
+export async function takeItems({ call }: Pick<World, 'call'>, run: string, count: number): Promise<Item[]> {
+  const items: Item[] = []
+  while (items.length < count) {
+    const { body } = await call('POST', '/items', { run, count: count - items.length }, { prefer: 'wait=30' })
+    items.push(...(body.items ?? []))
+  }
+  return items
 }
 
 /** The names of all keys that match, on whichever node they lie. */

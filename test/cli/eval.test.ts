@@ -132,7 +132,7 @@ describe('eval', () => {
   })
 
   it('Ctrl-C cancels it; resumed it asks for no sample twice but for those in flight, and comes to the same score', async () => {
-    const args = asking(slow, '--task', 'gcd', '--items', '40', '--concurrency', '4')
+    const args = asking(slow, '--task', 'gcd', '--items', '40', '--concurrency', '2')
     const cancelled = start(args, { env: env() })
     await until(
       async () => slow.counts.right,
@@ -147,7 +147,7 @@ describe('eval', () => {
     expect(Number(kept)).toBeGreaterThan(3)
     const resumed = await run(['eval', '--resume', id, '--json'], { env: env() })
     expect(resumed.code).toBe(0)
-    expect(slow.counts.requests).toBeLessThanOrEqual(40 + 4)
+    expect(slow.counts.requests).toBeLessThanOrEqual(40 + 2)
     const { result, progress } = JSON.parse(resumed.stdout)
     expect({ ...progress, failures: result.failures }).toMatchObject({ done: 40, total: 40, failed: 0, failures: [] })
     expect(result.mean_score).toBeCloseTo(await expectedMean(await itemsOf(id), 1), 10)
@@ -171,24 +171,20 @@ describe('eval', () => {
 describe('where no server runs', () => {
   it(`eval starts one, and what Ctrl-C left is there to be resumed, by Node ${versionOf(MACHINES_NODE)} too`, async () => {
     const away = { REASONING_GYM_URL: '', PORT: String(await getFreePort()), DATA_DIR: join(folder, 'own') }
-    const args = asking(slow, '--task', 'lcm', '--items', '12', '--concurrency', '2')
+    const args = asking(slow, '--task', 'lcm', '--items', '60', '--concurrency', '2')
     await run(args, { env: env() }) // the model knows the items of the other server
     const before = slow.counts.right
     const cancelled = start(args, { env: away })
-    await until(
-      async () => slow.counts.right,
-      (count) => count > before + 2,
-      120_000,
-    )
+    await expect.poll(() => slow.counts.right, { interval: 20, timeout: 120_000 }).toBeGreaterThan(before + 2)
     cancelled.process.kill('SIGINT')
     const { code, stderr } = await cancelled.ended
-    expect([code, stderr]).toEqual([130, expect.stringContaining('of 12 samples')])
+    expect([code, stderr]).toEqual([130, expect.stringContaining('of 60 samples')])
     expect(stderr).toContain('Starting a temporary one')
     const id = /eval --resume (eval-\w+)/.exec(stderr)?.[1] ?? ''
     const resume = ['eval', '--resume', id, '--json', '--base-url', slow.url]
     const resumed = await start(resume, { env: away, node: MACHINES_NODE }).ended // the machine's own, which hands over
-    expect([resumed.code, JSON.parse(resumed.stdout).progress.done]).toEqual([0, 12])
-  }, 180_000)
+    expect([resumed.code, JSON.parse(resumed.stdout).progress.done]).toEqual([0, 60])
+  }, 300_000)
 })
 
 describe('collect', () => {
@@ -213,7 +209,7 @@ describe('collect', () => {
 
   it('Ctrl-C cancels it; resumed it comes to the groups that were wanted, none twice', async () => {
     await run(['runs', 'set', 'broken-off', 'tasks=["gcd"]', 'group_size=2', 'buffer=false'], { env: env() })
-    const args = ['collect', '--run', 'broken-off', '--groups', '15', '--concurrency', '2']
+    const args = ['collect', '--run', 'broken-off', '--groups', '40', '--concurrency', '2']
     const before = slow.counts.requests
     const cancelled = start([...args, '--model', 'mock', '--base-url', slow.url], { env: env() })
     await until(
@@ -227,10 +223,10 @@ describe('collect', () => {
     const id = /--resume (collect-\w+)/.exec(stderr)?.[1] ?? ''
     const resumed = await run(['collect', '--run', 'broken-off', '--resume', id, '--json'], { env: env() })
     expect(resumed.code).toBe(0)
-    expect(JSON.parse(resumed.stdout).result).toMatchObject({ groups: 15, failed: 0 })
+    expect(JSON.parse(resumed.stdout).result).toMatchObject({ groups: 40, failed: 0 })
     expect(
       JSON.parse((await run(['runs', 'show', 'broken-off', '--json'], { env: env() })).stdout).progress.groups,
-    ).toBe(15)
+    ).toBe(40)
   })
 
   it('says what is missing', async () => {

@@ -7,7 +7,6 @@ import { brotliDecompressSync } from 'node:zlib'
 import { type Browser, type Page, chromium as playwright } from 'playwright-core'
 
 const PICTURES = join(import.meta.dirname, '..', '..', 'artifacts', 'dashboard')
-/** Removed with the packages, so that it is never that of another version. */
 const CACHE = join(import.meta.dirname, '..', '..', 'node_modules', '.cache')
 /** The package's own arguments put all into one process, which does not survive the closing of a page. */
 const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--font-render-hinting=none']
@@ -15,7 +14,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /** Of a window, in pixels. */
 const [WIDTH, HEIGHT] = [1280, 900]
-const TIMEOUT_MS = 25_000 // less than a test's, so that a failure says what it waited for
+const TIMEOUT_MS = 60_000 // less than a test's, so that a failure says what it waited for
 const NOTHING = /^$/
 /** Where nothing of the page before is open: it says that there is no such page. */
 const LEFT = '#/left'
@@ -44,6 +43,7 @@ export async function openBrowser(env?: Record<string, string>, args: string[] =
     executablePath: join(folder, 'chromium'),
     headless: true,
     env: all,
+    timeout: 120_000,
   })
 }
 
@@ -54,8 +54,9 @@ export async function openBrowser(env?: Record<string, string>, args: string[] =
 function unpackChromium(): string {
   const archives = join(dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium')), '../../bin')
   const unpack = (name: string) => brotliDecompressSync(readFileSync(join(archives, name)))
+  const { version } = JSON.parse(readFileSync(join(archives, '../package.json'), 'utf8')) as { version: string }
   mkdirSync(CACHE, { recursive: true })
-  const folder = join(CACHE, 'chromium')
+  const folder = join(CACHE, `chromium-${version}`)
   if (existsSync(folder)) return folder
   const unpacked = mkdtempSync(`${folder}-`)
   writeFileSync(join(unpacked, 'chromium'), unpack('chromium.br'), { mode: 0o755 })

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createRunKeys } from '../../src/features/runs/records.ts'
-import { openWorld, type World } from '../world.ts'
+import { openWorld, takeItems, type World } from '../world.ts'
 import { openBrowser, openPage, type Watched } from './browser.ts'
 
 const LONG = 'r'.repeat(63)
@@ -220,7 +220,7 @@ it('an eval that asks no model says what it waits for', async () => {
 it('a policy that gives one answer to every question is warned of, in its state and beside its figures', async () => {
   const run = 'collapsed'
   await world.call('PUT', `/runs/${run}`, { tasks: ['gcd'], min_trained_tokens: 0, buffer: false })
-  const { items } = (await world.call('POST', '/items', { run, count: 30, step: 0 })).body
+  const { items } = (await world.call('POST', '/items', { run, count: 30, step: 0 }, { prefer: 'wait=60' })).body
   const rollouts = [{ completion: '<answer>1</answer>' }, { completion: '<answer>1</answer>' }]
   const groups = items.map(({ id }: { id: string }) => ({ item_id: id, rollouts }))
   await world.call('POST', '/rollouts', { run, groups }, { prefer: 'wait=30' })
@@ -327,10 +327,10 @@ it('a run at the frontier shows difficulty, its estimate at 50%, interval and gu
 it('a run that dropped stale groups compares them with those that it kept', async () => {
   const settings = { tasks: ['gcd'], group_size: 1, batch_size: 1, max_policy_lag: 0, min_trained_tokens: 0 }
   await world.call('PUT', '/runs/late', settings)
-  const { items } = (await world.call('POST', '/items', { run: 'late', count: 3 })).body
+  const items = await takeItems(world, 'late', 3)
   for (const [k, length_tokens] of [30, 90, 20].entries()) {
     const group = {
-      item_id: items[k].id,
+      item_id: items[k]?.id,
       policy_version: k === 2 ? 1 : 0,
       rollouts: [{ completion: 'a', length_tokens }],
     }

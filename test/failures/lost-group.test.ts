@@ -13,7 +13,7 @@ it('lost while its post waits: 503, and the group that is posted again is new', 
   await world.call('PUT', '/runs/lost', {})
   const group = { run: 'lost', item_id: body.items[0].id, group_id: 'g', rollouts: [{ completion: 'x' }] }
   const post = (wait: string) => world.call('POST', '/rollouts', group, { prefer: wait })
-  const answer = post('wait=2')
+  const answer = post('wait=20')
   const { redis } = world.platform
   const [key = ''] = await until(
     () => keysOf(redis, `*${world.prefix}:run:lost*:group:g`),

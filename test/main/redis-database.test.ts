@@ -32,7 +32,7 @@ it('a Redis that is away ends the start, after one sentence that is repeated and
   const lines: string[] = []
   const log = createLogger('info', 'test', { write: (line: string) => void lines.push(line) })
   const url = `redis://:secret@127.0.0.1:${await getFreePort()}`
-  const started = requireRedis({ url, tls: undefined }, log, { firstMs: 1500, repeatMs: 200, timeoutMs: 1800 })
+  const started = requireRedis({ url, tls: undefined }, log, { firstMs: 1500, repeatMs: 20, timeoutMs: 3000 })
   const sentence = /^Redis at 127\.0\.0\.1:\d+ does not answer: connection refused\. Start Redis, or correct REDIS_URL$/
   await expect(started).rejects.toThrow(sentence)
   expect(lines.length).toBeGreaterThan(1)

@@ -137,7 +137,7 @@ it.each([
   }
   const begun = performance.now()
   await telemetry.close()
-  expect(performance.now() - begun).toBeLessThan(4000)
+  expect(performance.now() - begun).toBeLessThan(9000) // it flushes for 2 s, and the collector would take 10
   await world.close()
   expect(lines.join('')).toContain('OpenTelemetry could not export')
 })

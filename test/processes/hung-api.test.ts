@@ -14,6 +14,7 @@ beforeAll(async () => {
   await until(
     async () => server.output(),
     (text) => text.includes('reasoning-gym-server is at'), // both listen
+    180_000,
   )
 }, 300_000)
 afterAll(() => server.stop())
@@ -30,7 +31,7 @@ const waitUntilReplaced = (pid: number) =>
   )
 
 it('one that hangs: others serve the connections that wait for it, and it is replaced', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const [pid = 0] = listPids('api.ts')
   const clients = startClients()
@@ -44,7 +45,7 @@ it('one that hangs: others serve the connections that wait for it, and it is rep
   expect(server.output()).toContain('a child process does not answer and is killed')
 })
 
-it('one that is killed: others serve the connections that wait for it', { timeout: 120_000 }, async () => {
+it('one that is killed: others serve the connections that wait for it', { timeout: 240_000 }, async () => {
   const [pid = 0] = listPids('api.ts')
   const clients = startClients()
   await clients.waitForCalls(200)
@@ -55,7 +56,7 @@ it('one that is killed: others serve the connections that wait for it', { timeou
   await clients.stop()
 })
 
-it('SIGUSR2 replaces all processes one after the other, and no call fails', { timeout: 120_000 }, async () => {
+it('SIGUSR2 replaces all processes one after the other, and no call fails', { timeout: 240_000 }, async () => {
   const clients = startClients()
   const [worker = 0] = listPids('worker.ts')
   process.kill(worker, 'SIGKILL')

@@ -31,13 +31,15 @@ export interface Listener {
 export class Notifications {
   readonly #connect: () => Redis
   readonly #channel: string
+  readonly #recheckMs: number
   readonly #inboxes = new Map<string, Set<Inbox>>()
   #redis: Redis | undefined
   #closed = false
 
   /** `connect` opens a connection of its own, on first use: a subscribed connection can run no other commands. */
-  constructor(connect: () => Redis, keys: RedisKeys) {
+  constructor(connect: () => Redis, keys: RedisKeys, recheckMs = RECHECK_MS) {
     this.#connect = connect
+    this.#recheckMs = recheckMs
     this.#channel = formatChannel(keys)
   }
 
@@ -54,7 +56,8 @@ export class Notifications {
     this.#inboxes.set(topic, inboxes.add(inbox))
     return {
       wait: async (options) => {
-        if (!this.#closed && !options.signal?.aborted) await inbox.wait(options)
+        const timeoutMs = Math.min(options.timeoutMs, this.#recheckMs)
+        if (!this.#closed && !options.signal?.aborted) await inbox.wait({ ...options, timeoutMs })
       },
       close: () => {
         inboxes.delete(inbox)
@@ -138,7 +141,7 @@ class Inbox {
       if (detail !== undefined) missing?.delete(detail)
       if (isDone()) resolve()
     }
-    const timer = setTimeout(end, Math.max(0, Math.min(timeoutMs, RECHECK_MS)))
+    const timer = setTimeout(end, Math.max(0, timeoutMs))
     signal?.addEventListener('abort', end, { once: true })
     if (isDone()) resolve()
     await promise

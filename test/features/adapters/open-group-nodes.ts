@@ -84,7 +84,7 @@ export const groupsBecome = async (run: string, expected: string[][]) => {
   const groups = await until(
     () => listGroups(run),
     (found) => found.flat().length >= expected.flat().length,
-    5000,
+    60_000,
   )
   expect(sortGroups(groups)).toEqual(sortGroups(expected))
 }

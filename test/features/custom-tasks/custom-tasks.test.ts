@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { openWorld, until, type World } from '../../world.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openWorld, takeItems, until, type World } from '../../world.ts'
 
 const FIXTURES = new URL('../../fixtures/custom-tasks', import.meta.url).pathname
 const folder = mkdtempSync(join(tmpdir(), 'rgs-custom-tasks-'))
@@ -137,9 +137,9 @@ describe('the catalog', () => {
     const lines: string[] = []
     const crashing = await openWorld({ TASKS_PATH: place, onLog: (line) => lines.push(line) })
     expect((await crashing.call('GET', '/tasks')).body).toMatchObject({ source: 'registry', total: 105 })
-    await vi.waitFor(() =>
-      expect(lines.find((line) => line.includes('gives no task'))).toContain('a Python worker ends'),
-    )
+    await expect
+      .poll(() => lines.find((line) => line.includes('gives no task')))
+      .toEqual(expect.stringContaining('a Python worker ends'))
     expect((await crashing.call('POST', '/items', { task: 'chain_sum', seed: 1 })).status).toBe(200)
     const missing = await crashing.call('GET', '/tasks/bus_passengers')
     expect(missing.body.detail).toContain('gives no task: a Python worker ends')
@@ -158,8 +158,8 @@ describe('the catalog', () => {
 describe('an item', () => {
   it('is made, scored and trained on like one of the library', async () => {
     await world.call('PUT', '/runs/own', { tasks: ['word_count'], complexity_mode: 'curriculum' })
-    const { body } = await world.call('POST', '/items', { run: 'own', count: 1 })
-    const [{ id, question }] = body.items
+    const [item] = await takeItems(world, 'own', 1)
+    const { id = '', question = '' } = item ?? {}
     const [, word = '', line = ''] = /does (\w+) appear in this line\? (.*)/.exec(question) ?? []
     const count = line.split(' ').filter((one) => one === word).length
     const rollouts = [count, count + 1].map((answer) => ({ completion: `<answer>${answer}</answer>` }))

@@ -2,7 +2,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openBrowser, openPage } from '../../dashboard/browser.ts'
-import { openWorld, until, type World } from '../../world.ts'
+import { openWorld, takeItems, until, type World } from '../../world.ts'
 
 const FIXTURES = new URL('../../fixtures/custom-tasks', import.meta.url).pathname
 const TASK = 'missing_number'
@@ -31,9 +31,9 @@ it('climbs its ladder with the model', async () => {
   await world.call('PUT', '/runs/climb', { tasks: [TASK], complexity_mode: 'curriculum', group_size: 4 })
   const levels: number[] = []
   for (let k = 0; k < 12; k++) {
-    const { items } = (await world.call('POST', '/items', { run: 'climb', count: 1 })).body
-    levels.push(items[0].difficulty)
-    expect((await postGroup('climb', items[0].id, 4)).body.verdicts[0].score).toBe(1)
+    const [item] = await takeItems(world, 'climb', 1)
+    levels.push(item?.difficulty as number)
+    expect((await postGroup('climb', item?.id ?? '', 4)).body.verdicts[0].score).toBe(1)
   }
   expect(Math.max(...levels)).toBeGreaterThan(levels[0] ?? 1)
 })
@@ -57,8 +57,8 @@ it('is measured by an eval, in its own category', async () => {
 
 it('is in the categories that a run may name, and in data sets', async () => {
   expect((await world.call('PUT', '/runs/all-custom', { tasks: ['category:custom'] })).status).toBeLessThan(300)
-  const { items } = (await world.call('POST', '/items', { run: 'all-custom', count: 8 })).body
-  expect(new Set(items.map(({ task }: { task: string }) => task))).toEqual(new Set([TASK, 'word_count']))
+  const items = await takeItems(world, 'all-custom', 8)
+  expect(new Set(items.map(({ task }) => task))).toEqual(new Set([TASK, 'word_count']))
   const lines = await world.app.inject({ url: `/dataset.jsonl?tasks=${TASK}&count=3` })
   expect(lines.statusCode).toBe(200)
   expect(lines.body.trim().split('\n')).toHaveLength(3)
@@ -68,8 +68,8 @@ it('is in the categories that a run may name, and in data sets', async () => {
 
 it('is in exports, and in dumps with its code', async () => {
   await world.call('PUT', '/runs/dumped', { tasks: [TASK], dump_rollouts: true, group_size: 4 })
-  const { items } = (await world.call('POST', '/items', { run: 'dumped', count: 1 })).body
-  await postGroup('dumped', items[0].id, 2)
+  const [item] = await takeItems(world, 'dumped', 1)
+  await postGroup('dumped', item?.id ?? '', 2)
   const kept = await world.app.inject({ url: '/runs/dumped/export?source=kept&min_reward=0' })
   expect(JSON.parse(kept.body.split('\n')[0] ?? '')).toMatchObject({ task: TASK, run: 'dumped' })
   await world.call('DELETE', '/runs/dumped') // writes what is waiting

@@ -52,7 +52,8 @@ async function train(
   const otherAnswers = new Map<string, string[]>()
   for (const task of settings.tasks) otherAnswers.set(task, await listOtherAnswers(task))
   for (let step = 0; step < STEPS; step++) {
-    const { items } = (await world.call('POST', '/items', { run, count: GROUPS, step })).body as { items: Item[] }
+    const { items } = (await world.call('POST', '/items', { run, count: GROUPS, step }, { prefer: 'wait=60' }))
+      .body as { items: Item[] }
     const progress = step / (STEPS - 1)
     const groups = await Promise.all(
       items.map(async ({ id, task, question }) => {

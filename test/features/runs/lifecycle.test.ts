@@ -1,7 +1,7 @@
 /** Runs that nobody uses: idle by themselves, finished or archived when somebody says so, active again with rollouts. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { computeRunState } from '../../../src/features/runs/run-state.ts'
-import { openWorld, type World } from '../../world.ts'
+import { openWorld, takeItems, type World } from '../../world.ts'
 
 let world: World
 beforeAll(async () => {
@@ -30,9 +30,9 @@ it('a finished run says so, and the mark is the same when it is set again', asyn
 it('rollouts make a finished run active again', async () => {
   await world.call('PUT', '/runs/back', {})
   await change('back', 'finished')
-  const { items } = (await world.call('POST', '/items', { run: 'back', count: 1 })).body
+  const [item] = await takeItems(world, 'back', 1)
   const rollouts = [{ completion: '<answer>1</answer>' }]
-  await world.call('POST', '/rollouts', { run: 'back', groups: [{ item_id: items[0].id, group_id: 'g', rollouts }] })
+  await world.call('POST', '/rollouts', { run: 'back', groups: [{ item_id: item?.id, group_id: 'g', rollouts }] })
   expect((await get('back')).lifecycle).toBe('active')
 })
 

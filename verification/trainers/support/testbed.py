@@ -125,7 +125,7 @@ def reference(item_id):
     return f"<answer>{admin.item(item_id, reveal=True)['answer']}</answer>"
 
 
-def until(ask, right, timeout_s=30):
+def until(ask, right, timeout_s=180):
     """Asks until the answer is right; the last answer if it never is."""
     end = time.monotonic() + timeout_s
     while True:

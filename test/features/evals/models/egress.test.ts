@@ -159,9 +159,12 @@ it('Retry-After is honoured to the second', async () => {
 })
 
 it('retry-after-ms goes before Retry-After, and what is no number in it is passed over', async () => {
-  const waits = { '150': [150, 900], soon: [990, 1900] } as const
-  for (const [exact, [least, most]] of Object.entries(waits)) {
-    const headers = { 'retry-after-ms': exact, 'retry-after': '1' }
+  const waits = [
+    ['150', '30', 150],
+    ['soon', '1', 990],
+  ] as const
+  for (const [exact, seconds, least] of waits) {
+    const headers = { 'retry-after-ms': exact, 'retry-after': seconds }
     const { url, times } = await serve((attempt) =>
       attempt === 0 ? { status: 503, headers, body: '{}' } : { status: 200, body: good },
     )
@@ -169,7 +172,7 @@ it('retry-after-ms goes before Retry-After, and what is no number in it is passe
     await new ModelClient({ name: 'm', base_url: url }, guarded).complete(messages, asking, unhurried)
     const [first = 0, second = 0] = times
     expect(second - first).toBeGreaterThanOrEqual(least - 5)
-    expect(second - first).toBeLessThan(most)
+    expect(second - first).toBeLessThan(20_000)
     await guarded.close()
   }
 })

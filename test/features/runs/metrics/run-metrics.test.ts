@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { computeStepMetrics } from '../../../../src/features/runs/metrics.ts'
 import { createRunKeys } from '../../../../src/features/runs/records.ts'
 import { divideSums, type StatisticSums } from '../../../../src/grading/group-statistics.ts'
-import { openWorld, until, type World } from '../../../world.ts'
+import { openWorld, takeItems, until, type World } from '../../../world.ts'
 import { writeLargeRun } from './large-run.ts'
 
 const [RUN, STEPS, GROUPS, SIZE] = ['long', 70, 4, 8]
@@ -114,12 +114,12 @@ describe('metrics', () => {
 
   it('of a run without steps are over time, and stay with it in a checkpoint', async () => {
     await world.call('PUT', '/runs/timed', { tasks: ['gcd'] })
-    const { body } = await world.call('POST', '/items', { run: 'timed', count: 10 })
+    const items = await takeItems(world, 'timed', 10)
     const rollouts = [
       { completion: '<answer>1</answer>', length_tokens: 5 },
       { completion: 'no answer', length_tokens: 9 },
     ]
-    for (const { id } of body.items)
+    for (const { id } of items)
       await world.call('POST', '/rollouts', { run: 'timed', item_id: id, rollouts }, { prefer: 'wait=20' })
     const rows = await readRows('/runs/timed/metrics?points=100')
     expect(rows.map(({ first_group, groups, width }) => [first_group, groups, width])).toEqual([
@@ -130,7 +130,7 @@ describe('metrics', () => {
     expect(rows[0]).not.toHaveProperty('step')
     expect(await readRows('/runs/timed/metrics')).toMatchObject([{ step: 0, groups: 10 }]) // as for any logger
     await world.call('PUT', '/runs/by-url', { tasks: ['gcd'], group_size: 1 })
-    for (const { id: label } of body.items)
+    for (const { id: label } of items)
       await world.call('POST', '/slime/by-url/rm', { response: '<answer>1</answer>', label })
     const byUrl = await until(
       () => readRows('/runs/by-url/metrics'),
