@@ -223,7 +223,7 @@ export const EnvironmentSchema = z.object({
     'Maximum size of the queued and buffered groups of all runs in Redis, in bytes. Above it, new groups are rejected with 429 `buffer_full`.',
   ),
   LARGE_BODIES: countWithDefault(1, 8).describe(
-    'Maximum number of request bodies over 64 KiB that one API process holds at once. Further ones wait if they have a Content-Length; what gets no place is rejected with 503 `server_busy`.',
+    'Maximum number of request bodies over 64 KiB that one API process holds at once. Further ones wait if they have a Content-Length and do not begin in tiny chunks; what gets no place is rejected with 503 `server_busy`.',
   ),
   LARGE_REPLIES: countWithDefault(1, 16).describe(
     'Maximum number of replies over 256 KiB that one API process holds at once. Further ones wait and are then rejected with 503 `server_busy`.',

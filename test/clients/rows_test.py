@@ -49,11 +49,11 @@ class RowsOfSuites(unittest.TestCase):
         run = client.run(run_name())
         self.addCleanup(run.delete)
         run.put(tasks=["gcd"], group_size=2, buffer=False, extraction="bare")
-        tests = tinker.SuiteDataset("smoke", None, 1, SERVER, run.name)
-        (builder,) = tests.get_batch(0)
-        said.turns = [client.item(builder.item["id"], reveal=True)["answer"]]
-        ((reward, _),) = asyncio.run(builder.compute_group_rewards([ended], [said]))
-        self.assertEqual((reward, run.get()["progress"]["groups"]), (1, 0))
+        for suite, extracts_bare in (("smoke", True), ("hard-3", False)):  # of seeds that a training may have, too
+            (builder,) = tinker.SuiteDataset(suite, None, 1, SERVER, run.name).get_batch(0)
+            said.turns = [client.item(builder.item["id"], reveal=True)["answer"]]
+            ((reward, _),) = asyncio.run(builder.compute_group_rewards([ended], [said]))
+            self.assertEqual((reward, run.get()["progress"]["groups"]), (int(extracts_bare), 0))
 
     def test_whole_groups_of_suites_are_scored_and_do_not_count_in_the_run(self) -> None:
         client = Client(SERVER, retry_for_s=60)

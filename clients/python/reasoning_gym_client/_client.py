@@ -353,7 +353,8 @@ class Client:
             adapter: Name of the trainer, for the usage statistics.
             feedback: `none`, `format` or `rule`: what verdicts say about wrong answers. None: as the run says.
             unscored: Reward of a sample that could not be scored: "null" (None), or "mean", the mean reward of its
-                complete group, for which the call waits up to 30 s, else of its task in the run. 503 while there is none.
+                complete group, for which the call waits up to 30 s, else of its task in the run (503 while there is none); 0 for an item of
+                a suite, except `easy-*` and `hard-*`.
 
         Returns:
             Rewards and verdicts in the order of `samples`. A sample is `unscored`, and raises no error, if its item ID cannot be read or

@@ -100,11 +100,11 @@ def _split_url(url: str) -> urllib.parse.SplitResult:
     try:
         parts = urllib.parse.urlsplit(url if "://" in url else f"http://{url}")
         is_read = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port >= 0)
-        if is_read and "@" not in url.rpartition(parts.netloc)[2] and ("@" not in parts.netloc or parts.password):
+        if is_read and "@" not in parts.path + parts.query + parts.fragment and ("@" not in parts.netloc or parts.password):
             return parts
     except ValueError:
         pass
-    raise ValueError("the URL of the server cannot be read: write http://host:8000, or http://trainer:KEY@host:8000 with %2F for /")
+    raise ValueError("the URL of the server cannot be read: write http://host:8000, or http://trainer:KEY@host:8000 with %2F for / and %40 for @")
 
 
 def _trace_headers() -> Dict[str, str]:

@@ -14,6 +14,7 @@ export const ClientVariables = {
   PORT: z.coerce.number().int().min(0).max(65535).default(DEFAULT_PORT).describe('Port to listen on.'),
   REASONING_GYM_URL: z
     .string()
+    .trim()
     .min(1)
     .optional()
     .describe(

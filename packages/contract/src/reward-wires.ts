@@ -30,7 +30,7 @@ const PerSample = z.array(z.number())
 export const OpenrlhfResponse = z
   .strictObject({
     rewards: PerSample.describe(
-      'Reward to train on. For an unscored sample: the mean of its complete group, else of its task in the run; 0 with `unscored=zero`, and for an item of a suite.',
+      'Reward to train on. For an unscored sample: the mean of its complete group, else of its task in the run; 0 with `unscored=zero`, and for an item of a suite except `easy-*` and `hard-*`.',
     ),
     scores: PerSample.describe(
       'Library score in [0, 1], by which OpenRLHF filters groups. For an unscored sample: the reward.',
@@ -92,7 +92,7 @@ export const SlimeReward = z
   .strictObject({
     score: Score.describe('Library score in [0, 1]; equal to `reward` if the sample is unscored.'),
     reward: Score.describe(
-      'Reward to train on. For an unscored sample: the mean of its complete group, else of its task in the run; 0 with `unscored=zero`, and for an item of a suite.',
+      'Reward to train on. For an unscored sample: the mean of its complete group, else of its task in the run; 0 with `unscored=zero`, and for an item of a suite except `easy-*` and `hard-*`.',
     ),
     acc: Score.describe(
       '1 if the answer is right (score of at least 0.99), else 0; equal to `reward` if the sample is unscored.',

@@ -54,7 +54,7 @@ export const SamplesRequest = z
       .enum(['null', 'mean'])
       .default('null')
       .describe(
-        'Reward of a sample that could not be scored, for trainers without a mask. `mean`: the mean reward of its group once the group is complete, for which the call waits up to 30 s; else the mean reward of the task in the run; 503 until there is one, and without a run. `null`: null.',
+        'Reward of a sample that could not be scored, for trainers without a mask. `mean`: the mean reward of its group once the group is complete, for which the call waits up to 30 s; else the mean reward of the task in the run; 503 until there is one, and without a run; 0 for an item of a suite, except `easy-*` and `hard-*`. `null`: null.',
       ),
     samples: z.array(SampleInput).min(1).max(1024).describe('Completions to score.'),
     feedback: FeedbackLevel.optional().describe(
@@ -74,7 +74,7 @@ const ScoredSampleVerdict = ScoredVerdict.extend({
 const UnscoredSampleVerdict = z
   .strictObject({
     status: z.literal('unscored').describe('The sample could not be scored.'),
-    reward: NullableNumber.describe('null, or with `unscored: "mean"` the mean reward of its group or task, and 0 for an item of a suite.'),
+    reward: NullableNumber.describe('null, or with `unscored: "mean"` the mean reward of its group or task, or 0.'),
     score: z.null().describe('Always null.'),
     code: z
       .string()

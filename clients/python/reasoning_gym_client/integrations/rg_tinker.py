@@ -18,7 +18,8 @@ REASONING_GYM_API_KEY. Configure the run once: `Client().run("my-run").put(prese
   Unscored is raised. In a test, it gets 0. While the server is down, calls are retried for five minutes; then the exception is raised.
 * With `tries` above 1 in the run, an episode goes on after a wrong answer: the conversation so far with the run's `retry_prompt` is the
   next observation. The group is posted with all turns, without tokens, because those of several turns are not one sequence.
-* `test_suite="original"` adds a frozen suite as the test set. Its completions are scored by the rules of the run and not counted in it.
+* `test_suite="original"` adds a frozen suite as the test set. Its completions are scored by the rules of the run (those of
+  `easy-*` and `hard-*` by the defaults) and not counted in it.
 """
 
 from __future__ import annotations
@@ -101,27 +102,28 @@ class PuzzleEnv(Env):
 
 @dataclass(frozen=True)
 class PuzzleGroupBuilder(EnvGroupBuilder):
-    """The rollouts of one item. Those of an item of a suite are scored by the rules of `run` and not counted."""
+    """The rollouts of one item. Those of a test are scored and not counted."""
 
     item: Item
     renderer: renderers.Renderer
     group_size: int
     run: Optional[str]
     url: Optional[str] = None
+    is_test: bool = False
 
     async def make_envs(self) -> Sequence[Env]:
-        server = None if self.run is None or self._is_test() else _trainer(self.run, self.url)
+        server = None if self.run is None or self.is_test else _trainer(self.run, self.url)
         return [PuzzleEnv(self.item, self.renderer, server) for _ in range(self.group_size)]
 
     async def compute_group_rewards(
         self, trajectory_group: List[Trajectory], env_group: Sequence[Env]
     ) -> List[Tuple[float, Metrics]]:
         rollouts = [_rollout(env, trajectory) for env, trajectory in zip(env_group, trajectory_group)]
-        verdicts: Sequence[Verdict] = await in_thread(self._score if self.run is None or self._is_test() else self._post, rollouts)
+        verdicts: Sequence[Verdict] = await in_thread(self._score if self.run is None or self.is_test else self._post, rollouts)
         rewards = [verdict.get("reward") for verdict in verdicts] or [None] * len(rollouts)
         metrics = [_metrics(verdict) for verdict in verdicts or [{}] * len(rollouts)]
         # A test must not end the training, and no model learns from its rewards.
-        mean = (lambda: 0.0) if self.run is None else partial(task_mean, _client(self.url).run(self.run), self.item["id"])
+        mean = (lambda: 0.0) if self.run is None or self.is_test else partial(task_mean, _client(self.url).run(self.run), self.item["id"])
         filled = await in_thread(fill_unscored, rewards, mean)
         return list(zip(filled, metrics))
 
@@ -133,9 +135,6 @@ class PuzzleGroupBuilder(EnvGroupBuilder):
     def _score(self, rollouts: Sequence[Dict[str, Any]]) -> Sequence[Verdict]:
         samples = [{"item_id": self.item["id"], "completion": rollout["completion"]} for rollout in rollouts]
         return _client(self.url).samples(samples, run=self.run, adapter="tinker")["verdicts"]
-
-    def _is_test(self) -> bool:
-        return is_eval_item(self.item["id"])
 
     def logging_tags(self) -> List[str]:
         return ["reasoning_gym", self.item["category"], self.item["task"]]
@@ -203,8 +202,11 @@ class SuiteDataset(RLDataset):
 
     def get_batch(self, index: int) -> Sequence[EnvGroupBuilder]:
         ids = self.ids[index * self.per_batch : (index + 1) * self.per_batch]
-        client = _client(self.url)
-        return [PuzzleGroupBuilder(client.item(item_id, run=self.run), self.renderer, 1, self.run, self.url) for item_id in ids]
+        client, runs = _client(self.url), {item_id: self.run if is_eval_item(item_id) else None for item_id in ids}
+        return [
+            PuzzleGroupBuilder(client.item(item_id, run=run), self.renderer, 1, run, self.url, is_test=True)
+            for item_id, run in runs.items()
+        ]
 
     def __len__(self) -> int:
         return -(-len(self.ids) // self.per_batch)

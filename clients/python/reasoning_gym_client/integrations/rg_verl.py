@@ -13,7 +13,7 @@ With LivePrompts, `data.train_files` is the name of the run, and `data.val_files
 whose items are never trained on. A file works as well: leave out `data.custom_cls`, and set `data.train_files=rows.jsonl`,
 downloaded from `GET /dataset.jsonl?format=verl`. Each row has the item ID in `extra_info`; `ground_truth` is empty, since the
 answer stays on the server. If the trainer resumes at a later row, LivePrompts rewinds the run to the step before it. Responses to held-out rows (`extra_info.held_out`, or `extra_info.split` `test`) are not counted
-in the run; those of a suite are scored by its rules.
+in the run; those of a suite other than `easy-*` and `hard-*` are scored by its rules.
 
 verl scores one response at a time. The server returns each reward at once and gathers the responses to one item into a group of
 the run, which feeds the curriculum, statistics and dumps; penalties that need the whole group do not apply.
