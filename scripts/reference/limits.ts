@@ -42,7 +42,7 @@ const LIMITS: [what: string, limit: string, above: string][] = [
   [
     'Bodies above 64 KiB, after decompression, in one API process at once',
     `\`LARGE_BODIES\` (${DEFAULTS.LARGE_BODIES}); one key gets at most three quarters of them`,
-    'The body waits unread for up to 3 × `SLOW_CLIENT_S`, then 503 `server_busy`; one without `Content-Length` or that begins in chunks of under 64 bytes does not wait',
+    'The body waits unread for up to 3 × `SLOW_CLIENT_S`, then 503 `server_busy`; one that has no `Content-Length`, or begins in chunks of under 64 bytes, does not wait',
   ],
   [
     'Replies above 256 KiB in one API process at once',
