@@ -191,7 +191,7 @@ export async function waitForNotification(keys: RedisKeys, topic: string, work: 
 }
 
 /** Polls until the value is as wanted: a test waits for a fact, never for a time. The longer it takes, the less often it polls. */
-export async function until<T>(read: () => Promise<T>, isDone: (value: T) => boolean, timeoutMs = 60_000): Promise<T> {
+export async function until<T>(read: () => Promise<T>, isDone: (value: T) => boolean, timeoutMs = 40_000): Promise<T> {
   for (const waiting = startWaiting(); ; ) {
     const value = await read()
     if (isDone(value)) return value
@@ -204,10 +204,15 @@ export async function until<T>(read: () => Promise<T>, isDone: (value: T) => boo
 /** Takes the next items of a run: on a busy machine, not all are made within the time of one call. */
 export async function takeItems({ call }: Pick<World, 'call'>, run: string, count: number): Promise<Item[]> {
   const items: Item[] = []
-  while (items.length < count) {
-    const { body } = await call('POST', '/items', { run, count: count - items.length }, { prefer: 'wait=30' })
-    items.push(...(body.items ?? []))
-  }
+  await until(
+    async () => {
+      const body = { run, count: count - items.length }
+      const answer = await call('POST', '/items', body, { prefer: 'wait=30' })
+      if (![200, 503].includes(answer.status)) throw new Error(JSON.stringify(answer.body))
+      items.push(...(answer.body.items ?? []))
+    },
+    () => items.length >= count,
+  )
   return items
 }
 

@@ -171,19 +171,19 @@ describe('eval', () => {
 describe('where no server runs', () => {
   it(`eval starts one, and what Ctrl-C left is there to be resumed, by Node ${versionOf(MACHINES_NODE)} too`, async () => {
     const away = { REASONING_GYM_URL: '', PORT: String(await getFreePort()), DATA_DIR: join(folder, 'own') }
-    const args = asking(slow, '--task', 'lcm', '--items', '60', '--concurrency', '2')
+    const args = asking(slow, '--task', 'lcm', '--items', '30', '--concurrency', '2')
     await run(args, { env: env() }) // the model knows the items of the other server
     const before = slow.counts.right
     const cancelled = start(args, { env: away })
     await expect.poll(() => slow.counts.right, { interval: 20, timeout: 120_000 }).toBeGreaterThan(before + 2)
     cancelled.process.kill('SIGINT')
     const { code, stderr } = await cancelled.ended
-    expect([code, stderr]).toEqual([130, expect.stringContaining('of 60 samples')])
+    expect([code, stderr]).toEqual([130, expect.stringContaining('of 30 samples')])
     expect(stderr).toContain('Starting a temporary one')
     const id = /eval --resume (eval-\w+)/.exec(stderr)?.[1] ?? ''
     const resume = ['eval', '--resume', id, '--json', '--base-url', slow.url]
     const resumed = await start(resume, { env: away, node: MACHINES_NODE }).ended // the machine's own, which hands over
-    expect([resumed.code, JSON.parse(resumed.stdout).progress.done]).toEqual([0, 60])
+    expect([resumed.code, JSON.parse(resumed.stdout).progress.done]).toEqual([0, 30])
   }, 300_000)
 })
 

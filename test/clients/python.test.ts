@@ -29,7 +29,7 @@ async function unittest(file: string): Promise<string> {
 }
 
 // These wait for most of their time, for retries and for held answers, so they run at the same time.
-describe.concurrent('the Python client', { timeout: 180_000 }, () => {
+describe.concurrent('the Python client', { timeout: 600_000 }, () => {
   it('items, groups, rewards and runs on a real server', async () => {
     expect(await unittest('client_test')).toMatch(/\nOK/)
   })

@@ -14,7 +14,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /** Of a window, in pixels. */
 const [WIDTH, HEIGHT] = [1280, 900]
-const TIMEOUT_MS = 60_000 // less than a test's, so that a failure says what it waited for
+const TIMEOUT_MS = 40_000 // less than a test's, so that a failure says what it waited for
 const NOTHING = /^$/
 /** Where nothing of the page before is open: it says that there is no such page. */
 const LEFT = '#/left'
@@ -43,7 +43,7 @@ export async function openBrowser(env?: Record<string, string>, args: string[] =
     executablePath: join(folder, 'chromium'),
     headless: true,
     env: all,
-    timeout: 120_000,
+    timeout: 90_000,
   })
 }
 

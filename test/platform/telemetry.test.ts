@@ -71,7 +71,7 @@ it('a trace goes from the trainer through the API, the queue and the worker into
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
   })
-  const world = await openWorld({ worker: true, tracing: telemetry.tracing })
+  const world = await openWorld({ worker: true, tracing: telemetry.tracing, SCORE_DEADLINE_MS: 20_000 })
   await world.call('PUT', '/runs/traced', {})
   const item = (await world.call('POST', '/items', { task: 'simple_integration', seed: 7 })).body.items[0]
   const [trace, trainer] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331']

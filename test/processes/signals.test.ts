@@ -141,7 +141,7 @@ it.each(STOPS)(
     const { reply } = await startWork(starter())
     for (const [signal, whom] of signals) {
       send(signal, whom)
-      await sleep(10)
+      await sleep(50)
     }
     expect(await server.ended).toBe(0)
     expect([200, 202, 503]).toContain(await reply) // 503: systemd stops Redis, too

@@ -166,8 +166,7 @@ it('the body of a GET is discarded while its reply streams', async () => {
   ).toBe(0)
 })
 
-/** Each has its answer, and the end of its connection behind it. Those that waited for memory may have been refused. */
-/** Returns how many of them got 408; the others found no slot in time. */
+/** Each has its answer, and the end of its connection behind it. Returns how many got 408; the others found no slot in time. */
 async function expectTimeouts(sockets: { socket: Socket; closed: Promise<unknown> }[]): Promise<number> {
   const areSlow = await Promise.all(
     sockets.map(async ({ socket, closed }) => {

@@ -44,6 +44,11 @@ it('what is announced after a listener was created ends its next wait, and only 
   expect(await time(Promise.all([listener.wait(brief), other.wait(brief)]))).toBeGreaterThan(900)
 })
 
+it('a wait without news ends by itself, so that the state is read again', async () => {
+  const { notifications } = await open(200)
+  expect(await time(notifications.listen('key').wait(LATE))).toBeLessThan(TOLD_MS)
+})
+
 it('a detail is heard by those who wait for it, for all of its topic, or for several details', async () => {
   const { notifications, announce } = await open()
   let ended = 0

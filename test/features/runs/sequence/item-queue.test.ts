@@ -2,7 +2,7 @@ import type { Item } from '@reasoning-gym-server/contract/item'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createRunKeys } from '../../../../src/features/runs/records.ts'
 import { PositionRepository } from '../../../../src/features/runs/sequence/positions.ts'
-import { openWorld, until, type World } from '../../../world.ts'
+import { openWorld, takeItems, until, type World } from '../../../world.ts'
 
 let world: World
 beforeAll(async () => {
@@ -13,12 +13,7 @@ afterAll(() => world.close())
 const ask = async (body: object, from = world): Promise<Item[]> =>
   (await from.call('POST', '/items', body, { prefer: 'wait=30' })).body.items ?? []
 
-/** Asks until `count` items have come: on a busy machine not all are made within the time of one call. */
-async function items({ count = 1, run }: { count?: number; run: string }, from = world): Promise<Item[]> {
-  const list: Item[] = []
-  while (list.length < count) list.push(...(await ask({ run, count: count - list.length }, from)))
-  return list
-}
+const items = ({ count = 1, run }: { count?: number; run: string }, from = world) => takeItems(from, run, count)
 const ids = (list: Item[]) => list.map(({ id }) => id)
 const keysOf = async (run: string) =>
   createRunKeys(world.platform.keys).forRun(run, (await world.features.runs.runs.require(run)).epoch)
