@@ -12,19 +12,8 @@ import unittest.mock
 
 from world import SERVER, LossyWay, run_name
 
-from reasoning_gym_client import (
-    Client,
-    NotReady,
-    Problem,
-    RunLost,
-    StepWatch,
-    Unreachable,
-    Unscored,
-    fill_unscored,
-    in_thread,
-    resume_run,
-    strip_special_tokens,
-)
+from reasoning_gym_client import Client, NotReady, Problem, RunLost, StepWatch, TrainerClient, Unreachable, Unscored
+from reasoning_gym_client import fill_unscored, in_thread, resume_run, strip_special_tokens
 from reasoning_gym_client.integrations import rg_trl
 
 RIGHT, WRONG = "<answer>{}</answer>", "<answer>no idea</answer>"
@@ -143,6 +132,16 @@ class Asking(unittest.TestCase):
             self.client.evaluate(lambda _: [WRONG], {"tasks": ["gcd"], "n": 2})
         result = self.client.evaluate(lambda _: [WRONG, None], {"tasks": ["gcd"], "n": 2})["result"]
         self.assertEqual([result["scored"], result["unscored"]], [1, 1])
+
+    def test_a_turn_that_the_stop_string_ended_is_right(self) -> None:
+        run = self.client.run(run_name())
+        self.addCleanup(run.delete)
+        run.put(tasks=["gcd"], tries=2, stop="</answer>")
+        (item,) = self.client.make("gcd")
+        (answer,) = self.answers([item])
+        trainer = TrainerClient("python", url=SERVER, run=run.name)
+        self.assertIsNone(trainer.retry_prompt(item["id"], [f"<answer>{answer}"]))
+        self.assertIsNotNone(trainer.retry_prompt(item["id"], ["<answer>no idea"]))
 
     def test_more_completions_than_one_call_takes(self) -> None:
         (item,) = self.client.make("chain_sum")

@@ -53,11 +53,21 @@ class Recording:  # the run that each response is sent to
 rg_verl._client = Recording
 for split in ("train", "test"):  # of rows from files
     asyncio.run(rg_verl.compute_score("", "", "", {"item_id": first["id"], "split": split}, run="files"))
+asyncio.run(rg_verl.compute_score("", "", "", held_out["extra_info"]))  # by the rules of the run
 print(Recording.runs)`)
   const faults =
     "{'score': 0.0, 'no_answer': 1.0, 'correct': 0.0, 'format': 0.0, 'length_penalty': 0.0, 'try_discount': 0.0}"
   const feedback = "{'The reply has no <answer>…</answer> after the thinking.'} 4"
-  const lines = ['[0, 0, 0, 0]', '[0, 0, 0, 0]', feedback, 'True True files', faults, '4 0', "['files', None]", '']
+  const lines = [
+    '[0, 0, 0, 0]',
+    '[0, 0, 0, 0]',
+    feedback,
+    'True True files',
+    faults,
+    '4 0',
+    "['files', None, 'files']",
+    '',
+  ]
   expect(output.split('\n')).toEqual(lines)
 })
 

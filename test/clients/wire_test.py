@@ -1,8 +1,8 @@
 """How the client meets a server that is busy, away, or odd: a small HTTP server that answers as it is told."""
 
-import contextlib
 import argparse
 import array
+import contextlib
 import gzip
 import json
 import socket

@@ -83,7 +83,7 @@ export class SampleScoring {
     const deadline = performance.now() + call.retryWindowMs
     const run = await this.#retry(deadline, () => runs.require(name, condition, { caller })) // its latest counters
     const filled = fillIn(unscored, results, await this.#retry(deadline, () => taskStatistics.readSums(run)))
-    const counted = filled.filter((result) => result.substitute !== undefined && !isOfSuite(result))
+    const counted = filled.filter((result) => result.substitute !== undefined && !hasEvalSeed(result))
     await collector?.countSubstitutes(run, counted.length)
     return filled
   }
@@ -220,15 +220,15 @@ function applyRulesOfOne(
   return gradeGroup([{ length: tokens, finish_reason: finishReason }], [verdict], rules, false).verdicts[0] ?? alone
 }
 
-/** An item of a suite gets 0: no model learns from it, and it must not end a training whose run has other tasks. */
+/** An item with an eval seed, as most suites have, gets 0: no model learns from it, and it must not end a training whose run has other tasks. */
 function fillIn(unscored: 'mean' | 'zero', results: SampleResult[], sums: Parameters<typeof substituteTaskMeans>[1]) {
   const zeroed = results.map((result) =>
-    lacksReward(result) && (unscored === 'zero' || isOfSuite(result)) ? { ...result, substitute: 0 } : result,
+    lacksReward(result) && (unscored === 'zero' || hasEvalSeed(result)) ? { ...result, substitute: 0 } : result,
   )
   return unscored === 'mean' ? substituteTaskMeans(zeroed, sums) : zeroed
 }
 
-function isOfSuite({ recipe }: Pick<SampleResult, 'recipe'>): boolean {
+function hasEvalSeed({ recipe }: Pick<SampleResult, 'recipe'>): boolean {
   return recipe !== undefined && isEvalSeed(recipe.seed)
 }
 
@@ -256,6 +256,6 @@ function hasUnscoredTry({ turn, submission }: Sample, result: SampleResult | und
 function toGradedSample(sample: Sample, result: SampleResult | undefined): GradedSample | undefined {
   if (result?.itemId === undefined || !result.recipe) return undefined
   const { itemId, recipe, verdict, known, retryPrompt } = result
-  if (retryPrompt !== undefined || isOfSuite(result)) return undefined
+  if (retryPrompt !== undefined || hasEvalSeed(result)) return undefined
   return { ...sample, itemId, recipe, verdict, known }
 }

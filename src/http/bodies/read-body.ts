@@ -63,7 +63,7 @@ export function readBodyBytes(request: FastifyRequest, payload: RequestPayload, 
         countBytes: () => bytes,
         isIdle: () => hasEnded,
         closed: request.bodyClosing.signal,
-        // Node keeps 64 KiB of a body that waits, which in chunks of one byte take 46 MB: those of no length, or already in many
+        // Of a paused body, Node still keeps 64 KiB: in chunks of one byte, they take 46 MB of memory.
         mayWait: headers['content-length'] !== undefined && joined === 0,
         drop: () => reject(createSlowError()),
       })

@@ -14,8 +14,8 @@ const IDLE_CHECK_INTERVAL_MS = 20
 /** Time for requests that clients sent before the close and that have not arrived yet. */
 const LATE_REQUEST_GRACE_MS = 100
 /**
- * How often the server looks for the first byte of a connection, 1 s in all: its client may be far away or busy. Looks are counted,
- * since a process that stood still for a second has not read what came.
+ * Number of checks for the first byte of a connection, over 1 s: its client may be far away or busy. Checks are counted instead of
+ * time, because a process that was stalled for a second has not read what came.
  */
 const FIRST_REQUEST_CHECKS = 50
 /** Upper bound on accepting connections that the kernel queued before the close. */

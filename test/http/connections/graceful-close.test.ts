@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { listen } from '../../../src/http/connections/listening.ts'
 import { openWorld, type World } from '../../world.ts'
@@ -70,6 +71,22 @@ it('requests sent before the close are answered, even on connections that the pr
   await Promise.all(sockets.map((socket) => once(socket, 'connect')))
   await world.close()
   for (const answer of await answers) expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+})
+
+it('a request that comes while the process is stalled is answered', async () => {
+  const { world, port } = await listeningWorld()
+  const accepted = once(world.app.server, 'connection')
+  const socket = connect(port, '127.0.0.1')
+  const answer = ended(socket)
+  await accepted
+  const closed = world.close()
+  await sleep(300) // it closes connections that have sent nothing
+  await nextTurn() // timers come next, before what has arrived is read
+  socket.write('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  const end = performance.now() + 1500
+  while (performance.now() < end);
+  expect(await answer).toMatch(/^HTTP\/1\.1 200 /)
+  await closed
 })
 
 it('a request that is rejected while the server closes ends its connection like any other', async () => {

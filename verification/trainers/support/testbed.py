@@ -112,11 +112,11 @@ def progress(name=run):
 
 def count_groups(name=run, task=None):
     """The groups that have been scored in this run, of all tasks or of one."""
-    return progress(name)["groups"] if task is None else of_task(name, task).get("groups", 0)
+    return progress(name)["groups"] if task is None else read_task(name, task).get("groups", 0)
 
 
-def of_task(name, task):
-    """What the scored groups of a run say about a task, or nothing."""
+def read_task(name, task):
+    """The figures of a task in a run; none before its first group."""
     return admin.run(name).get()["tasks"].get(task) or {}
 
 
@@ -260,7 +260,7 @@ async def prove_means(score, name=run):
     check("hangs first and last: the mean of the group", all(one.unscored and abs(one.reward - mean) < 1e-6 for one in results), results)
     closes_once(before, 2, name, task)
     results = await asyncio.gather(*(score(stuck, hangs) for _ in range(SIZE)))
-    mean = of_task(name, task)["mean_reward"]
+    mean = read_task(name, task)["mean_reward"]
     check("all hang: the mean of the task", mean > 0 and all(one.unscored and abs(one.reward - mean) < 1e-6 for one in results), results)
 
 
