@@ -17,6 +17,7 @@ const { values, positionals: names } = parseArgs({
     newest: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
     record: { type: 'boolean', default: false },
+    retry: { type: 'boolean', default: false },
   },
 })
 const families = readFamilies()
@@ -47,13 +48,19 @@ async function runAll(some: Family[]): Promise<number> {
       console.log(`\n${k + 1}/${some.length} ${family.trainer}`)
       const environment = await preparation
       preparation = prepare(some[k + 1]) // is installed while this one's checks run
-      const report =
-        environment instanceof Error || environment === undefined
-          ? failedReport(environment)
-          : await runScript(family, environment, testbed.env).catch(failedReport)
-      if (report.failure === undefined && report.checks.every(({ ok }) => ok)) passed.push(family.name)
-      else printFailure(report, testbed.output())
-      await testbed.settle()
+      for (let tries = values.retry ? 2 : 1; tries > 0; tries--) {
+        const report =
+          environment instanceof Error || environment === undefined
+            ? failedReport(environment)
+            : await runScript(family, environment, testbed.env).catch(failedReport)
+        await testbed.settle()
+        if (report.failure === undefined && report.checks.every(({ ok }) => ok)) {
+          passed.push(family.name)
+          break
+        }
+        printFailure(report, testbed.output())
+        if (tries > 1) console.log(`  ${family.trainer} failed and runs once more`)
+      }
     }
   } finally {
     await testbed.close()

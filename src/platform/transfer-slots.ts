@@ -121,6 +121,7 @@ export class TransferSlots {
     const late = Math.max(0, now - this.#checkedAt - 2 * this.#checkMs) // this process was busy, so its clients are not slow
     this.#checkedAt = now
     for (const waiting of this.#waiting) {
+      waiting.since += late
       if (now - waiting.since < this.#options.waitMs) continue
       this.#waiting.delete(waiting)
       waiting.reject(createBusyError(this.#options.setting))
