@@ -10,6 +10,8 @@ import { inject } from 'vitest'
 import { createEngineOptions } from '../src/engine/create-engine.ts'
 import type { Engine } from '../src/engine/engine.ts'
 import { PythonEngine } from '../src/engine/python-engine.ts'
+import { schedulePrefetch } from '../src/features/runs/jobs.ts'
+import { createRunKeys } from '../src/features/runs/records.ts'
 import type { App } from '../src/http/app.ts'
 import { DEFAULT_HTTP_TIMEOUTS } from '../src/http/connections/http-timeouts.ts'
 import type { HttpOptions } from '../src/http/server.ts'
@@ -133,11 +135,11 @@ export async function openWorld({
     for (const worker of workers.splice(0)) await worker.close()
   }
   await Promise.all([
-    waitUntilReady(platform.redis, 10_000),
+    waitUntilReady(platform.redis, 60_000), // on a busy machine
     until(
       async () => engine.health(),
       ({ ok, detail }) => ok || detail !== 'the library is starting',
-      60_000, // on a busy machine
+      60_000,
     ),
   ])
   await features.tasks.loadRegistry()
@@ -213,6 +215,27 @@ export async function takeItems({ call }: Pick<World, 'call'>, run: string, coun
     },
     () => items.length >= count,
   )
+  return items
+}
+
+/** Takes items in the order of the run's sequence: only those that a worker has made ahead, since a late one is passed over. */
+export async function takeInOrder(world: World, run: string, count: number): Promise<Item[]> {
+  const { redis, keys, producer } = world.platform
+  const { epoch } = await world.features.runs.runs.require(run)
+  const { openPositions, itemBodies } = createRunKeys(keys).forRun(run, epoch)
+  const items: Item[] = []
+  while (items.length < count) {
+    const size = Math.min(16, count - items.length)
+    await until(
+      async () => {
+        await schedulePrefetch(producer, { name: run, epoch }) // a job that is just ending makes no more
+        const next = await redis.zrange(openPositions, '0', String(size - 1))
+        return next.length === 0 ? [] : await redis.hmget(itemBodies, ...next)
+      },
+      (bodies) => bodies.length === size && !bodies.includes(null),
+    )
+    items.push(...(await takeItems(world, run, size)))
+  }
   return items
 }
 

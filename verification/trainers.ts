@@ -41,7 +41,12 @@ async function runAll(some: Family[]): Promise<number> {
   const environments = new Environments(families, values.newest, console.log)
   const testbed = await openTestbed(console.log)
   const passed: string[] = []
-  const prepare = (family: Family | undefined) => family && environments.prepare(family).catch((error: Error) => error)
+  const prepareAgain = (family: Family) => {
+    console.log(`  The environment of ${family.trainer} is made once more`) // a download may fail
+    return environments.prepare(family).catch((error: Error) => error)
+  }
+  const prepare = (family: Family | undefined) =>
+    family && environments.prepare(family).catch(() => prepareAgain(family))
   let preparation = prepare(some[0])
   try {
     for (const [k, family] of some.entries()) {

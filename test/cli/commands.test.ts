@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadKeyRing } from '../../src/http/auth/key-ring.ts'
-import { getFreePort } from '../../src/main/bootstrap/child-server.ts'
+import { getFreePort } from '../../verification/support/with-server.ts'
 import { openWorld, until, type World } from '../world.ts'
 import { MACHINES_NODE, run, start, versionOf } from './command-line.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { drawOutcome, MockModelBehavior } from '@reasoning-gym-server/mock-model/behavior'
 import { type MockModel, startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { getFreePort } from '../../src/main/bootstrap/child-server.ts'
+import { getFreePort } from '../../verification/support/with-server.ts'
 import { openWorld, until, type World } from '../world.ts'
 import { MACHINES_NODE, run, start, versionOf } from './command-line.ts'
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
     serverErrors: 0.1,
     closedConnections: 0.1,
   })
-  slow = await startMockModel({ ...here, ...LUCK, latencyMs: 200 })
+  slow = await startMockModel({ ...here, ...LUCK, latencyMs: 1000 }) // what is canceled is far from done
 })
 afterAll(async () => {
   await Promise.all([good.close(), faulty.close(), slow.close()])
@@ -132,7 +132,7 @@ describe('eval', () => {
   })
 
   it('Ctrl-C cancels it; resumed it asks for no sample twice but for those in flight, and comes to the same score', async () => {
-    const args = asking(slow, '--task', 'gcd', '--items', '40', '--concurrency', '2')
+    const args = asking(slow, '--task', 'gcd', '--items', '30', '--concurrency', '2')
     const cancelled = start(args, { env: env() })
     await until(
       async () => slow.counts.right,
@@ -142,14 +142,14 @@ describe('eval', () => {
     cancelled.process.kill('SIGINT')
     const { code, stderr } = await cancelled.ended
     expect(code).toBe(130)
-    const [, kept] = /Cancelled\. The server keeps (\d+) of 40 samples/.exec(stderr) ?? []
+    const [, kept] = /Cancelled\. The server keeps (\d+) of 30 samples/.exec(stderr) ?? []
     const id = /eval --resume (eval-\w+)/.exec(stderr)?.[1] ?? ''
     expect(Number(kept)).toBeGreaterThan(3)
     const resumed = await run(['eval', '--resume', id, '--json'], { env: env() })
     expect(resumed.code).toBe(0)
-    expect(slow.counts.requests).toBeLessThanOrEqual(40 + 2)
+    expect(slow.counts.requests).toBeLessThanOrEqual(30 + 2)
     const { result, progress } = JSON.parse(resumed.stdout)
-    expect({ ...progress, failures: result.failures }).toMatchObject({ done: 40, total: 40, failed: 0, failures: [] })
+    expect({ ...progress, failures: result.failures }).toMatchObject({ done: 30, total: 30, failed: 0, failures: [] })
     expect(result.mean_score).toBeCloseTo(await expectedMean(await itemsOf(id), 1), 10)
   })
 
@@ -171,19 +171,19 @@ describe('eval', () => {
 describe('where no server runs', () => {
   it(`eval starts one, and what Ctrl-C left is there to be resumed, by Node ${versionOf(MACHINES_NODE)} too`, async () => {
     const away = { REASONING_GYM_URL: '', PORT: String(await getFreePort()), DATA_DIR: join(folder, 'own') }
-    const args = asking(slow, '--task', 'lcm', '--items', '30', '--concurrency', '2')
-    await run(args, { env: env() }) // the model knows the items of the other server
+    const args = (concurrency: string) => asking(slow, '--task', 'lcm', '--items', '24', '--concurrency', concurrency)
+    await run(args('24'), { env: env() }) // the model knows the items of the other server
     const before = slow.counts.right
-    const cancelled = start(args, { env: away })
+    const cancelled = start(args('2'), { env: away })
     await expect.poll(() => slow.counts.right, { interval: 20, timeout: 120_000 }).toBeGreaterThan(before + 2)
     cancelled.process.kill('SIGINT')
     const { code, stderr } = await cancelled.ended
-    expect([code, stderr]).toEqual([130, expect.stringContaining('of 30 samples')])
+    expect([code, stderr]).toEqual([130, expect.stringContaining('of 24 samples')])
     expect(stderr).toContain('Starting a temporary one')
     const id = /eval --resume (eval-\w+)/.exec(stderr)?.[1] ?? ''
     const resume = ['eval', '--resume', id, '--json', '--base-url', slow.url]
     const resumed = await start(resume, { env: away, node: MACHINES_NODE }).ended // the machine's own, which hands over
-    expect([resumed.code, JSON.parse(resumed.stdout).progress.done]).toEqual([0, 30])
+    expect([resumed.code, JSON.parse(resumed.stdout).progress.done]).toEqual([0, 24])
   }, 300_000)
 })
 
@@ -209,7 +209,7 @@ describe('collect', () => {
 
   it('Ctrl-C cancels it; resumed it comes to the groups that were wanted, none twice', async () => {
     await run(['runs', 'set', 'broken-off', 'tasks=["gcd"]', 'group_size=2', 'buffer=false'], { env: env() })
-    const args = ['collect', '--run', 'broken-off', '--groups', '40', '--concurrency', '2']
+    const args = ['collect', '--run', 'broken-off', '--groups', '16', '--concurrency', '2']
     const before = slow.counts.requests
     const cancelled = start([...args, '--model', 'mock', '--base-url', slow.url], { env: env() })
     await until(
@@ -223,10 +223,10 @@ describe('collect', () => {
     const id = /--resume (collect-\w+)/.exec(stderr)?.[1] ?? ''
     const resumed = await run(['collect', '--run', 'broken-off', '--resume', id, '--json'], { env: env() })
     expect(resumed.code).toBe(0)
-    expect(JSON.parse(resumed.stdout).result).toMatchObject({ groups: 40, failed: 0 })
+    expect(JSON.parse(resumed.stdout).result).toMatchObject({ groups: 16, failed: 0 })
     expect(
       JSON.parse((await run(['runs', 'show', 'broken-off', '--json'], { env: env() })).stdout).progress.groups,
-    ).toBe(40)
+    ).toBe(16)
   })
 
   it('says what is missing', async () => {

@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest'
 import { HANGING, openWorld, type World } from '../world.ts'
+
+vi.setConfig({ testTimeout: 180_000 }) // on a busy machine, an answer that hangs takes eight times its deadline
 
 const run = promisify(execFile)
 const CLIENT = join(import.meta.dirname, '..', '..', 'clients', 'python')
@@ -11,7 +13,7 @@ const EXAMPLES = join(import.meta.dirname, '..', '..', 'examples')
 let world: World
 let url: string
 beforeAll(async () => {
-  world = await openWorld({ worker: true, SCORE_DEADLINE_MS: 500 })
+  world = await openWorld({ worker: true, SCORE_DEADLINE_MS: 3000 })
   url = await world.app.listen({ host: '127.0.0.1', port: 0 })
 })
 afterAll(() => world.close())
@@ -86,7 +88,7 @@ for text, item_id in [(texts[0], item["id"]), ("", "no-such-item")]:
         print(type(error).__name__, error)`)
   const [rewards, hanging, damaged] = output.split('\n')
   expect(rewards).toBe('[None, 0]')
-  expect(hanging).toContain('Unscored scorer_timeout: no result within 500 ms') // on a busy machine: of a processor
+  expect(hanging).toContain('Unscored scorer_timeout: no result within 3000 ms') // on a busy machine: of a processor
   expect(damaged).toContain('invalid_item_id')
 })
 
@@ -138,7 +140,7 @@ it('rewards.py gives each item a 1 beside two 0', async () => {
   expect(output.match(/reward 0: /g)).toHaveLength(6)
 })
 
-it('an eval of one’s own inference engine', { timeout: 120_000 }, async () => {
+it('an eval of one’s own inference engine', async () => {
   const output = await example('evaluate.py', '--url', url)
   expect(output).toMatch(/^frozen suites: .*original/m)
   expect(output).toContain('done: mean score 0.50, format faults 0.50')
@@ -146,9 +148,7 @@ it('an eval of one’s own inference engine', { timeout: 120_000 }, async () => 
   expect(output).toMatch(/^spell_backward +0.00, the mean of 5 items$/m)
 })
 
-it('a bandit that steers the mix of a live run teaches a model more than plain weights', {
-  timeout: 180_000,
-}, async () => {
+it('a bandit that steers the mix of a live run teaches a model more than plain weights', async () => {
   const output = await example('steer.py', '--url', url, '--run', 'steer')
   const [, plain = 0, steered = 0] = /accuracy at the end: ([\d.]+) plain, ([\d.]+) steered/.exec(output) ?? []
   expect(Number(steered)).toBeGreaterThan(Number(plain) + 0.05)
@@ -158,7 +158,7 @@ it('a bandit that steers the mix of a live run teaches a model more than plain w
   expect(mixes).toHaveLength(21)
 })
 
-it('two ranks train: rewards rise, the curriculum moves, every step is a batch', { timeout: 180_000 }, async () => {
+it('two ranks train: rewards rise, the curriculum moves, every step is a batch', async () => {
   const output = await example('train.py', '--url', url, '--run', 'trained', '--steps', '40')
   const rows = [...output.matchAll(/^ +(\d+) +([\d.]+) +([\d.]+) +([\d.]+) +(\d+) +(\d+) +(\d+)$/gm)].map((row) =>
     row.slice(1).map(Number),

@@ -124,9 +124,11 @@ it('one that was cancelled is resumed from its page, and offers no wrong answers
   await page.getByText('What to do next').waitFor()
   expect(await page.getByRole('link', { name: 'Read the wrong answers' }).count()).toBe(0)
   await assertSound('eval-resume')
+  await world.stopWorkers() // so that it is not done before it is cancelled
   await page.getByRole('button', { name: 'Resume' }).click()
   await page.getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('button', { name: 'Resume' }).click()
+  world.startWorker()
   await page.getByText('done', { exact: true }).waitFor({ timeout: 60_000 })
 })
 

@@ -70,7 +70,7 @@ it('a demo ends when its run is deleted, and does not create it again', async ()
 })
 
 it('needs no body, and does not wait long for a demo whose process was killed', async () => {
-  await world.platform.redis.set(lease(), 'demo-killed', 'PX', 5000)
+  await world.platform.redis.set(lease(), 'demo-killed', 'PX', 15_000)
   expect((await callAs('train')('POST', '/demo')).body.detail).toContain('(demo-killed)')
   await waitUntilOver()
   const started = await callAs('train')('POST', '/demo')

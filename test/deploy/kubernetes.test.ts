@@ -6,7 +6,7 @@ import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
 import { ConfigMap, Namespace, PersistentVolumeClaim, Secret, Service } from 'kubernetes-models/v1'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { EnvironmentSchema, readConfig } from '../../src/platform/environment.ts'
-import { openWorld, type World } from '../world.ts'
+import { openWorld, takeItems, type World } from '../world.ts'
 import { parseDockerfile, requireLastInstruction } from './dockerfile.ts'
 import { changed, type Manifest, manifests, placesIn, text } from './files.ts'
 
@@ -142,9 +142,12 @@ afterAll(() => world.close())
 
 it('KEDA counts the list in which groups wait', async () => {
   await world.call('PUT', '/runs/scaled', {})
-  const { body } = await world.call('POST', '/items', { run: 'scaled' })
-  const item_id = body.items[0].id
-  const { status } = await world.call('POST', '/rollouts', { run: 'scaled', item_id, rollouts: [{ completion: 'x' }] })
+  const [item] = await takeItems(world, 'scaled', 1)
+  const { status } = await world.call('POST', '/rollouts', {
+    run: 'scaled',
+    item_id: item?.id,
+    rollouts: [{ completion: 'x' }],
+  })
   expect(status).toBe(202)
   const [groups, lanes] = of('ScaledObject', 'worker').spec.triggers
   expect(groups.metadata.listName).toBe('{rgs:jobs}:score-group:wait')

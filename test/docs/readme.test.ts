@@ -37,7 +37,7 @@ async function run(code: string): Promise<string> {
   return (await runFile('bash', ['-euo', 'pipefail', '-c', `${npx}\n${script}`], { cwd: ROOT, env })).stdout
 }
 
-it('an eval and a score print what the README shows', { timeout: 60_000 }, async () => {
+it('an eval and a score print what the README shows', async () => {
   const [score = '', evaluate = '', ...others] = blocksOf('bash')
   expect(others).toEqual([])
   expect(await run(evaluate)).toMatch(patternOf(`${blocksOf('text').join('')}…\n`))

@@ -155,7 +155,7 @@ export function engineContract(name: string, subject: Subject): void {
 
     it('loses to a hang the verdict of that answer and no other', async () => {
       const { task, answer } = subject.hanging
-      const slow = await subject.openOther({ scoreDeadlineMs: 300 })
+      const slow = await subject.openOther({ scoreDeadlineMs: 3000 })
       try {
         const { entry } = await item(slow, task, 7)
         const outcomes = await score(task, ['', answer, 'x', answer, 'y'], entry, slow)

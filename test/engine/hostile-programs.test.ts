@@ -126,7 +126,7 @@ let folder: string
 let engine: PythonEngine
 let clean: PythonEngine
 
-const options = { workersPerPool: 2, scoreDeadlineMs: 5000, makeDeadlineMs: 3000 }
+const options = { workersPerPool: 2, scoreDeadlineMs: 5000, makeDeadlineMs: 10_000 }
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'rgs-hostile-'))
   const { 6: talk, ...others } = PROGRAMS

@@ -20,7 +20,7 @@ beforeAll(async () => {
     pythonPath: inject('python'),
     librarySocket: inject('librarySocket'),
     workersPerPool: 1,
-    scoreDeadlineMs: 1500,
+    scoreDeadlineMs: 5000,
     makeDeadlineMs: 20_000,
   })
   await engine.waitUntilStarted()

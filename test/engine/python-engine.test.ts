@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { type GeneratedItem, unwrapOutcome } from '../../src/engine/engine.ts'
 import { createPythonEnv, forkCommand } from '../../src/engine/library-process.ts'
 import { PythonEngine, type PythonEngineOptions } from '../../src/engine/python-engine.ts'
@@ -134,10 +134,12 @@ describe('its processes', () => {
       (pids) => pids.length === 2, // on a busy machine, one that took long to begin may have been replaced
     )
     for (const pid of hosts) {
-      const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-      const field = (name: string) => new RegExp(`^${name}:\\s+(\\w+)`, 'm').exec(status)?.[1]
+      const field = (name: string) => {
+        const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+        return new RegExp(`^${name}:\\s+(\\w+)`, 'm').exec(status)?.[1]
+      }
       // What a host says of itself is what the kernel says of it.
-      expect(field('Seccomp')).toBe(layers.seccomp === null ? '2' : '0')
+      await expect.poll(() => field('Seccomp')).toBe(layers.seccomp === null ? '2' : '0')
       expect(field('NoNewPrivs')).toBe(layers.no_new_privileges === null ? '1' : '0')
       if (layers.user === null) expect(field('Uid')).not.toBe('0')
     }
@@ -302,7 +304,7 @@ it('rows of data sets do not keep other items waiting, and get no more workers t
 })
 
 it('integrals for which sympy has no end keep no answer to another task waiting', async () => {
-  const engine = await open({ librarySocket: inject('librarySocket'), workersPerPool: 1, scoreDeadlineMs: 2000 })
+  const engine = await open({ librarySocket: inject('librarySocket'), workersPerPool: 1, scoreDeadlineMs: 60_000 })
   try {
     let settled = 0
     const [item] = await engine.generateItems('simple_integration', {}, [[3, 0]])
@@ -330,22 +332,22 @@ it('integrals for which sympy has no end keep no answer to another task waiting'
 })
 
 describe('a process that hangs', () => {
-  const LIMIT_MS = 500
   const PLACES = Array.from({ length: 4 }, (_, k): [number, number] => [k, 0])
-  let engine: PythonEngine
-  beforeAll(async () => {
-    const deadlines = { makeDeadlineMs: LIMIT_MS, scoreDeadlineMs: LIMIT_MS, zygoteDeadlineMs: 3000 }
-    engine = await open({ workersPerPool: 1, ...deadlines })
+  /** With one worker of each kind. */
+  const openSmall = async (deadlines: Partial<PythonEngineOptions>) => {
+    const engine = await open({ workersPerPool: 1, ...deadlines })
+    onTestFinished(() => engine.close())
     await until(
       async () => engine.pythonWorkers(),
       ({ items, score }) => items.alive === 1 && score.alive === 1,
     )
-  })
-  afterAll(() => engine.close())
+    return engine
+  }
   const pidOf = (parent: number) =>
     listProcesses().find(({ ppid, args }) => ppid === parent && args.includes('zygote.py'))?.pid ?? Number.NaN
 
   it('a worker that is stopped is killed at its deadline, and takes no other item with it', async () => {
+    const engine = await openSmall({ makeDeadlineMs: 5000 }) // more than an item takes on a busy machine
     const places = Array.from({ length: 40 }, (_, k): [number, number] => [k, 0]) // they take a second or two
     const making = engine.generateEach('zebra_puzzles', { num_people: 5, num_characteristics: 4 }, places)
     const [pid] = await until(
@@ -359,6 +361,7 @@ describe('a process that hangs', () => {
   })
 
   it('a zygote that is stopped is started again, with all that it should have done', async () => {
+    const engine = await openSmall({ makeDeadlineMs: 500, zygoteDeadlineMs: 3000 })
     const zygote = pidOf(process.pid)
     const making = engine.generateEach('game_of_life', { simulation_steps: 100_000 }, PLACES) // an item takes seconds
     await until(

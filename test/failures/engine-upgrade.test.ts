@@ -9,7 +9,7 @@ import { resolveRedisBinary } from '../../src/main/bootstrap/redis/redis-process
 import { findFreePortPairs, LoopbackRedis } from '../../verification/support/loopback-redis.ts'
 import { listProcesses } from '../../verification/support/processes.ts'
 import { type ChildServer, startChildServer } from '../../verification/support/with-server.ts'
-import { until } from '../world.ts'
+import { takeItems, until } from '../world.ts'
 import { copyServerWithVersion, type ServerCopy, venvOf } from './other-version.ts'
 import { clientOf } from './server.ts'
 
@@ -79,8 +79,8 @@ it('waiting groups are neither lost nor scored by the other version, and items a
     for (const [path, body] of numbers)
       expect((await next.call('POST', path, body)).body.code).toBe('engine_version_mismatch')
 
-    const fresh = (await next.call('POST', '/items', { run: 'r', count: 8 })).body.items
-    expect(new Set(fresh.map((item: { id: string }) => engineOf(item.id)))).toEqual(new Set([ENGINE_VERSION]))
+    const fresh = await takeItems(next, 'r', 8)
+    expect(new Set(fresh.map(({ id }) => engineOf(id)))).toEqual(new Set([ENGINE_VERSION]))
     const again = (await next.call('POST', '/items', { run: 'r', step: 1, count: 2 }, { prefer: 'wait=60' })).body.items
     expect(again.map(recipeOf)).toEqual(stepItems.map((item: Item) => ({ ...recipeOf(item), engine: ENGINE_VERSION })))
     const posted = { run: 'r', item_id: again[0].id, group_id: 'new', rollouts }

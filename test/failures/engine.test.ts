@@ -70,7 +70,10 @@ it('its Python deleted under load: work is refused, accepted groups wait; put ba
       120_000,
     )
     expect(group.body).toMatchObject({ status: 'scored', verdicts: [{ score: 1 }, { status: 'scored' }] })
-    expect((await call('GET', '/readyz')).status).toBe(200)
+    await until(
+      () => call('GET', '/readyz'),
+      ({ status }) => status === 200,
+    )
     await load.goesOn('ok')
     await load.stop()
     await load.check()

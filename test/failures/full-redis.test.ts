@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createRunKeys, runSlot } from '../../src/features/runs/records.ts'
 import { RunRepository } from '../../src/features/runs/repository.ts'
 import { type PrivateRedis, startPrivateRedis } from '../../src/main/bootstrap/redis/private-redis.ts'
-import { keysOf, openWorld, until, type World } from '../world.ts'
+import { keysOf, openWorld, takeItems, until, type World } from '../world.ts'
 
 /** Together more than what the connections hold of what was sent last, which counts as used. */
 const KEPT = Array.from({ length: 12 }, (_, k) => `g${k}`)
@@ -121,9 +121,8 @@ it.each(['none', 'frontier'])('items that are made still go out of a full Redis:
   }
   await redis.rpush(keys.frontierEvidence, JSON.stringify(evidence))
   await redis.config('SET', 'maxmemory', '1mb')
-  const { status, body } = await call('POST', '/items', { run: name, count: 2 })
-  await redis.config('SET', 'maxmemory', '0')
-  expect([status, body.items?.length]).toEqual([200, 2])
+  const items = await takeItems(world, name, 2).finally(() => redis.config('SET', 'maxmemory', '0'))
+  expect(items).toHaveLength(2)
   expect((await call('GET', `/runs/${name}/history`)).body.points).toHaveLength(mode === 'frontier' ? 1 : 0)
 })
 

@@ -59,7 +59,10 @@ it('emptied under load: callers that name the incarnation are refused, the other
 
   const again = (await put('held')).body.incarnation
   expect((await part.call('POST', '/items', { run: 'held' }, ifMatch)).body.code).toBe('run_recreated')
-  expect((await part.call('POST', '/items', { run: 'held' }, { 'if-match': `"${again}"` })).status).toBe(200)
+  await until(
+    () => part.call('POST', '/items', { run: 'held' }, { 'if-match': `"${again}"` }),
+    ({ status }) => status === 200,
+  )
   // Without it the next start would take the data for that of the first format.
   const format = await until(
     () => part.redis.client.get('rgs:storage-format'),

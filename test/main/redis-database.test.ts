@@ -2,12 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { getFreePort } from '../../src/main/bootstrap/child-server.ts'
 import { resolveRedisBinary } from '../../src/main/bootstrap/redis/redis-process.ts'
 import { requireRedis } from '../../src/main/storage-checks.ts'
 import { createLogger } from '../../src/platform/log.ts'
 import { findFreePortPairs, LoopbackRedis } from '../../verification/support/loopback-redis.ts'
-import { startChildServer } from '../../verification/support/with-server.ts'
+import { getFreePort, startChildServer } from '../../verification/support/with-server.ts'
 
 it('a database that Redis does not have is refused, and database 0 stays untouched', { timeout: 120_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'rgs-database-'))
@@ -32,9 +31,11 @@ it('a Redis that is away ends the start, after one sentence that is repeated and
   const lines: string[] = []
   const log = createLogger('info', 'test', { write: (line: string) => void lines.push(line) })
   const url = `redis://:secret@127.0.0.1:${await getFreePort()}`
-  const started = requireRedis({ url, tls: undefined }, log, { firstMs: 1500, repeatMs: 20, timeoutMs: 3000 })
-  const sentence = /^Redis at 127\.0\.0\.1:\d+ does not answer: connection refused\. Start Redis, or correct REDIS_URL$/
-  await expect(started).rejects.toThrow(sentence)
+  const started = requireRedis({ url, tls: undefined }, log, { firstMs: 100, repeatMs: 20, timeoutMs: 5000 })
+  const sentence = (reason: string) =>
+    new RegExp(`^Redis at 127\\.0\\.0\\.1:\\d+ does not answer${reason}\\. Start Redis, or correct REDIS_URL$`)
+  await expect(started).rejects.toThrow(sentence(': connection refused'))
   expect(lines.length).toBeGreaterThan(1)
-  for (const line of lines) expect(JSON.parse(line)).toMatchObject({ level: 40, msg: expect.stringMatching(sentence) })
+  const repeated = { level: 40, msg: expect.stringMatching(sentence('(: connection refused)?')) } // not known at once on a busy machine
+  for (const line of lines) expect(JSON.parse(line)).toMatchObject(repeated)
 })

@@ -7,7 +7,7 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { readConfig } from '../../src/platform/environment.ts'
 import { createProcessIdentity } from '../../src/platform/process-state.ts'
 import { startTelemetry } from '../../src/platform/telemetry/telemetry.ts'
-import { openWorld } from '../world.ts'
+import { openWorld, until } from '../world.ts'
 
 interface Collector {
   url: string
@@ -53,6 +53,15 @@ async function openCollector({ answers = true } = {}): Promise<Collector> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests }
 }
 
+/** What a shutdown flushes may come after it, which waits for 2 s only. After 5 s it would come without one. */
+function untilReceived({ requests }: Collector, texts: string[]): Promise<unknown> {
+  return until(
+    async () => requests.map(({ body }) => String(body)).join(),
+    (received) => texts.every((text) => received.includes(text)),
+    4000,
+  )
+}
+
 async function start(variables: Record<string, string>, onLog: (line: string) => void = () => {}) {
   for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
   const log = pino({ level: 'warn' }, { write: onLog })
@@ -88,6 +97,8 @@ it('a trace goes from the trainer through the API, the queue and the worker into
   await world.call('POST', '/runs/none/samples', {}, { traceparent: 'not a traceparent' })
   await world.stopWorkers() // the job ends with its span
   await telemetry.close()
+  const names = ['POST /rollouts', 'process score-group', 'score', 'score in Python']
+  await untilReceived(collector, [...names, 'POST /runs/:run/samples'])
   await world.close()
 
   expect(new Set(collector.requests.map(({ path }) => path))).toEqual(new Set(['/v1/traces']))
@@ -96,7 +107,6 @@ it('a trace goes from the trainer through the API, the queue and the worker into
   expect(spans.filter(({ traceId }) => traceId === unsampled)).toEqual([])
   const traced = spans.filter(({ traceId }) => traceId === trace)
   const named = (name: string) => traced.find((span) => span.name === name)
-  const names = ['POST /rollouts', 'process score-group', 'score', 'score in Python']
   const [server, job, grading, python] = names.map(named)
   expect(new Set(traced.map(({ name }) => name))).toEqual(new Set(names)) // the audit of the group is scored in Python, too
   expect([server, job, grading, python].map((span) => span?.parentSpanId)).toEqual([
@@ -152,6 +162,7 @@ it('protobuf is the default, and traces can have a URL of their own', async () =
   })
   await expect(failing).rejects.toThrow('as it should')
   await telemetry.close()
+  await untilReceived(collector, ['of protobuf'])
   expect(collector.requests.map(({ path, type }) => [path, type])).toEqual([['/own/path', 'application/x-protobuf']])
   expect(collector.requests[0]?.body.includes('of protobuf')).toBe(true)
 })

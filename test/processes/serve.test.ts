@@ -98,9 +98,17 @@ describe('the service in one command', () => {
       (samples) => valuesOf(samples, 'rgs_process_up').length === children().length - 1,
     )
     expect(valuesOf(before, 'rgs_groups_total').length).toBeGreaterThan(0) // counted by the worker
+    const nameWorkers = (samples: Reading['samples']) =>
+      samples.flatMap(({ name, labels }) =>
+        name === 'rgs_process_up' && labels.role === 'worker' ? labels.process : [],
+      )
+    const killed = nameWorkers(before)
     for (const pid of pidsOf('worker.ts')) process.kill(pid, 'SIGKILL')
-    const after = await until(scrape, (samples) =>
-      samples.every(({ name, labels }) => name !== 'rgs_process_up' || labels.role !== 'worker'),
+    const after = await until(
+      scrape,
+      (samples) =>
+        valuesOf(samples, 'rgs_process_up').length > 0 &&
+        !nameWorkers(samples).some((process) => killed.includes(process)),
     )
     expect(valuesOf(after, 'rgs_groups_total')).toEqual(valuesOf(before, 'rgs_groups_total'))
     await until(scrape, (samples) => valuesOf(samples, 'rgs_workers')[0] === 1)

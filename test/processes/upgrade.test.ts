@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
-import { getFreePort } from '../../src/main/bootstrap/child-server.ts'
+import { getFreePort } from '../../verification/support/with-server.ts'
 
 it('a data folder without a storage format is refused at start with what to do', { timeout: 90_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'upgrade-'))

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startCpuClock } from '../cpu-clock.ts'
 import { openWorld, type World } from '../world.ts'
 
 let world: World
@@ -108,7 +109,7 @@ it.each([
 
 it('the first hundred faults of a body that has very many are listed, and soon', async () => {
   const fields = Object.fromEntries(Array.from({ length: 90_000 }, (_, k) => [`k${k}`, 1]))
-  const begun = performance.now()
+  const cpuMs = startCpuClock()
   for (const [method, url, body] of [
     ['PUT', '/runs/fields', { tasks: [fields] }],
     ['POST', '/score', { rollouts: Array(4000).fill({}) }],
@@ -116,5 +117,5 @@ it('the first hundred faults of a body that has very many are listed, and soon',
     const answer = await world.call(method, url, body)
     expect([answer.status, answer.body.errors.length]).toEqual([400, 100])
   }
-  expect(performance.now() - begun).toBeLessThan(10_000) // it took minutes
+  expect(cpuMs()).toBeLessThan(10_000) // it took minutes
 })

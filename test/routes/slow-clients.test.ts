@@ -13,7 +13,6 @@ const SLOTS = 4
 const SLOW_MS = 1000
 
 let world: World
-let port: number
 const sockets = new Set<Socket>()
 let url: string
 let itemId: string
@@ -25,9 +24,7 @@ beforeAll(async () => {
     LARGE_BODIES: SLOTS,
     SLOW_CLIENT_S: SLOW_MS / 1000,
   })
-  await world.app.listen({ port: 0, host: '127.0.0.1' })
-  ;({ port } = world.app.server.address() as AddressInfo) // it listens on a port
-  url = `http://127.0.0.1:${port}`
+  url = await world.app.listen({ port: 0, host: '127.0.0.1' })
   itemId = (await world.call('POST', '/items', { task: 'leg_counting', seed: 42 })).body.items[0].id
   await world.call('PUT', '/runs/large', { batch_size: 1, group_size: 1, drop_equal_scores: false })
   for (const letter of ['a', 'b']) {
@@ -47,7 +44,8 @@ afterAll(() => world.close())
 const slotsInUse = (direction: 'bodies' | 'replies') => async () => world.platform.transfers[direction].used
 
 /** Sends a request, and reads nothing of the reply. */
-async function sendOnly(text: string): Promise<{ socket: Socket; closed: Promise<unknown> }> {
+async function sendOnly(text: string, to = world): Promise<{ socket: Socket; closed: Promise<unknown> }> {
+  const { port } = to.app.server.address() as AddressInfo // it listens on a port
   const socket = connect(port, '127.0.0.1').on('error', () => {})
   sockets.add(socket)
   const closed = once(socket, 'close')
@@ -56,11 +54,11 @@ async function sendOnly(text: string): Promise<{ socket: Socket; closed: Promise
   return { socket, closed }
 }
 
-function takeAllSlots(direction: 'bodies' | 'replies'): Promise<(() => void)[]> {
+function takeAllSlots(direction: 'bodies' | 'replies', { platform } = world): Promise<(() => void)[]> {
   const closed = new AbortController().signal
   const busy = { countBytes: () => 0, isIdle: () => true, closed, drop() {} }
   const callers = Array.from({ length: SLOTS }, (_, k) => `caller-${k}`)
-  return Promise.all(callers.map((caller) => world.platform.transfers[direction].acquire({ ...busy, caller })))
+  return Promise.all(callers.map((caller) => platform.transfers[direction].acquire({ ...busy, caller })))
 }
 
 async function countSlowClients(direction: string): Promise<number> {
@@ -142,17 +140,22 @@ it('bodies that stop half-sent keep no other client from posting, and get a 408'
 const CHUNKED = 'Host: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
 
 it('a large body in chunks does not wait for a slot, where it would take much memory', async () => {
-  const releases = await takeAllSlots('bodies')
+  const patient = await openWorld({ LARGE_BODIES: SLOTS, SLOW_CLIENT_S: 20 })
+  await patient.app.listen({ port: 0, host: '127.0.0.1' })
+  const releases = await takeAllSlots('bodies', patient)
   let hasWaited = false
   const large = { item_id: itemId, rollouts: [{ completion: 'x'.repeat(400_000) }] }
-  const waiting = world.call('POST', '/score', large).then(() => (hasWaited = true))
+  const waiting = patient.call('POST', '/score', large).then(() => (hasWaited = true))
   for (const first of ['', `10001\r\n${' '.repeat(0x10001)}\r\n`]) {
-    const { socket } = await sendOnly(`POST /rollouts HTTP/1.1\r\n${CHUNKED}${first}${'1\r\n \r\n'.repeat(100_000)}`)
+    const body = `${first}${'1\r\n \r\n'.repeat(100_000)}`
+    const { socket } = await sendOnly(`POST /rollouts HTTP/1.1\r\n${CHUNKED}${body}`, patient)
     const [answer] = (await once(socket.resume(), 'data')) as [Buffer]
     expect([answer.toString(), hasWaited]).toEqual([expect.stringMatching(/^HTTP\/1\.1 503 .*server_busy/s), false])
   }
   for (const release of releases) release()
   await waiting
+  for (const socket of sockets) socket.destroy() // their bodies have no end, and it would wait for them
+  await patient.close()
 })
 
 it('the body of a GET is discarded while its reply streams', async () => {

@@ -12,7 +12,7 @@ beforeAll(async () => {
     pythonPath: inject('python'),
     librarySocket: inject('librarySocket'),
     workersPerPool: 1,
-    scoreDeadlineMs: 5000,
+    scoreDeadlineMs: 20_000,
     makeDeadlineMs: 20_000,
   })
   await engine.waitUntilStarted()

@@ -29,4 +29,5 @@ it.each([...NATIVE_TASKS, ...Object.keys(PARTIAL_SCORERS)].map((task, k) => [tas
     const { differences } = await compareTask(engine, ladders, task, ANSWERS, SEED + k, ITEMS)
     expect(differences, `seed ${SEED + k}`).toEqual([])
   },
+  300_000, // integrals, on a busy machine
 )

@@ -19,7 +19,7 @@ beforeAll(async () => {
     pythonPath: inject('python'),
     librarySocket: inject('librarySocket'),
     workersPerPool: 1, // each creates the dataset of every config anew
-    scoreDeadlineMs: 5000,
+    scoreDeadlineMs: 20_000,
     makeDeadlineMs: 20_000,
   })
   await engine.waitUntilStarted()

@@ -28,6 +28,7 @@ export function unpackPackages(release: string, packages: readonly string[], roo
     'Dir::Etc::sourceparts': '/dev/null',
     'APT::Sandbox::User': '', // the folder belongs to this user
     'APT::Install-Recommends': 'false',
+    'Acquire::Retries': '5',
   }).map(([name, value]) => `-o${name}=${value}`)
   const run = (...args: string[]) =>
     execFileSync('apt-get', ['-q', ...settings, ...args], { stdio: ['ignore', 'ignore', 'inherit'] })

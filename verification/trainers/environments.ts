@@ -19,6 +19,7 @@ const PIP_INSTALL = ['install', '--no-compile', '--disable-pip-version-check', '
 /** Installs in a tenth of pip's time. One environment has it, and fills the others. */
 const UV = 'uv==0.13.9'
 const INSTALLERS = join(ROOT, 'installers')
+process.env.UV_HTTP_TIMEOUT ??= '120' // seconds; uv's own 30 are few for large packages on a busy machine
 
 export interface Environment {
   python: string
@@ -64,7 +65,10 @@ export class Environments {
     const wanted = sharing.find((family) => family.python !== undefined)?.python
     const base = await requirePython(wanted === undefined ? undefined : `python${wanted}`)
     await runTetheredPython(base, 'venv', ['--without-pip', folder])
-    this.#installers ??= buildInstallers()
+    this.#installers ??= buildInstallers().catch((error: unknown) => {
+      this.#installers = undefined // the next environment tries again
+      throw error
+    })
     const installers = await this.#installers
     const install = (...args: string[]) =>
       runTetheredPython(installers, 'uv', ['pip', 'install', '--python', python, ...args])
@@ -96,9 +100,14 @@ export class Environments {
     rmSync(folder, { recursive: true, force: true })
     mkdirSync(folder, { recursive: true })
     const git = (...args: string[]) => execFileAsync('git', ['-C', folder, ...args])
-    await git('init', '--quiet')
-    await git('fetch', '--quiet', '--depth', '1', url, commit)
-    await git('checkout', '--quiet', '--detach', 'FETCH_HEAD')
+    try {
+      await git('init', '--quiet')
+      await git('fetch', '--quiet', '--depth', '1', url, commit)
+      await git('checkout', '--quiet', '--detach', 'FETCH_HEAD')
+    } catch (error) {
+      rmSync(folder, { recursive: true, force: true }) // what is left of it looks complete
+      throw error
+    }
     return { [name]: folder }
   }
 }

@@ -68,7 +68,9 @@ same("tries: one rollout", (so_far["groups"], so_far["rollouts"]), (1, 1))
 hub = Path(folder, "hub")
 package = Path(__file__).parents[2] / "clients" / "python" / "prime_hub"
 uv = Path(sys.prefix).parent / "installers" / "bin" / "uv"  # it has filled the environment of this script
-subprocess.run([uv, "pip", "install", "--quiet", "--no-deps", "--target", hub, package], check=True, timeout=300)
+install = [uv, "pip", "install", "--quiet", "--no-deps", "--target", hub, package]
+if subprocess.run(install, timeout=300).returncode != 0:  # it downloads what builds the package, which may fail
+    subprocess.run(install, check=True, timeout=300)
 os.environ["PYTHONPATH"] = os.pathsep.join([str(hub), os.environ.get("PYTHONPATH", "")])
 shared = f"{run}-hub"
 admin.run(shared).put(tasks=["leg_counting"], group_size=SIZE, buffer=False)

@@ -156,7 +156,7 @@ describe('items that nobody should train on', () => {
     const rows = await fetchRows('run=hopeful&count=20')
     expect(rows.map(({ task }) => task)).toEqual(Array(20).fill('gcd'))
     expect(await fetchRows('run=hopeful&count=20', {})).toEqual(rows)
-  })
+  }, 300_000) // some thousand items
 })
 
 describe('the wire', () => {

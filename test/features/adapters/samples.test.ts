@@ -118,7 +118,7 @@ describe('turns that come one at a time', () => {
   })
 
   it('one without a score is sent again, and the rollout counts as the turns that have one', async () => {
-    const before = await countRollouts()
+    const before = await until(countRollouts, (count) => count === 4) // a, b, c and e
     await send('29', 'f', 0)
     expect(await send('30', 'f', 1, { finish_reason: 'error' })).toMatchObject({ status: 'unscored', reward: null })
     expect(await send('1', 'f', 1)).toMatchObject({ reward: 0.5, turns: [{ answer: '29' }, { answer: '1' }] })

@@ -100,8 +100,16 @@ describe('the catalog', () => {
     })
   })
 
+  const requireTask = async (task: string) => {
+    const { body } = await until(
+      () => world.call('GET', `/tasks/${task}`),
+      ({ status }) => status !== 503, // the ladder is verified by making items, for which a busy machine takes long
+    )
+    return body
+  }
+
   it('has the config schema, the verified ladder and an example', async () => {
-    const { body } = await world.call('GET', '/tasks/word_count')
+    const body = await requireTask('word_count')
     expect(body.config_schema.properties.words).toMatchObject({
       type: 'integer',
       default: 10,
@@ -120,13 +128,7 @@ describe('the catalog', () => {
   })
 
   it('gives no ladder to a task whose levels cannot be used, and says why', async () => {
-    const reason = async (task: string) => {
-      const { body } = await until(
-        () => world.call('GET', `/tasks/${task}`),
-        ({ status }) => status !== 503, // the ladder is verified by making items, for which a busy machine takes long
-      )
-      return body.not_adjustable
-    }
+    const reason = async (task: string) => (await requireTask(task)).not_adjustable
     expect(await reason('own_wrong_oracle')).toContain('its own answer scores 0.5 instead of scoring 1.0')
     expect(await reason('own_invalid_level')).toContain('level must be below 5')
   })

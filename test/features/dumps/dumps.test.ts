@@ -4,6 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import { DumpFile } from '@reasoning-gym-server/contract/dump'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openWorld, until, type World } from '../../world.ts'
+import { scrapeText } from '../operations/reading.ts'
 import { aboutItem, filesIn, ids, linesOf, postGroups, right, written, wrong } from './dumping.ts'
 
 let world: World
@@ -142,7 +143,7 @@ it('a file is written every 100 groups, every 50 failed ones; the rest waits for
     'rollouts 100',
     'rollouts 100',
   ])
-  const { body: scraped } = await world.app.inject('/metrics')
+  const scraped = await scrapeText(world)
   expect(scraped).toContain('rgs_dump_groups{run="many",kind="rollouts",state="waiting"} 30')
   expect(scraped).toContain('rgs_dump_groups{run="many",kind="failed",state="written"} 100')
   const { dumps } = (await runOf('many')).progress

@@ -14,7 +14,7 @@ it('a claim that is given up does not come back, though it was being repeated', 
   const keys = createRedisKeys(place.prefix)
   const redis = new ScriptPoolRedis(place.url, { enableOfflineQueue: false })
   const onlooker = connectForWorkers(place)
-  await waitUntilReady(redis, 10_000)
+  await waitUntilReady(redis, 40_000)
   const [onWait, onLost] = [vi.fn(), vi.fn()]
   vi.useFakeTimers({ toFake: ['setInterval'] })
   const claim = await claimEngineVersion(redis, keys, {

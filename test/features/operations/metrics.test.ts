@@ -16,11 +16,17 @@ afterAll(async () => {
   await world.close()
 })
 
-const scrape = async ({ app }: World) => {
+const scrapeOnce = async ({ app }: World) => {
   const { statusCode, headers, body } = await app.inject('/metrics')
   expect([statusCode, headers['content-type']]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8'])
   return readMetrics(body)
 }
+/** Until Redis answers within the 2 s of a scrape. */
+const scrape = (from: World) =>
+  until(
+    () => scrapeOnce(from),
+    (reading) => sum(reading, 'rgs_redis_up') === 1 && reading.types.has('rgs_workers'),
+  )
 const sum = ({ samples }: Reading, name: string, labels: Record<string, string> = {}) =>
   samples
     .filter((sample) => sample.name === name && Object.entries(labels).every(([k, v]) => sample.labels[k] === v))
@@ -105,7 +111,6 @@ it('exports the state of the process, its engine and Redis', async () => {
     () => scrape(world),
     (now) => sum(now, 'rgs_redis_ping_seconds_count') > 0,
   )
-  expect(sum(reading, 'rgs_redis_up')).toBe(1)
   expect(sum(reading, 'rgs_build_info')).toBe(1)
   expect(sum(reading, 'rgs_engine_up')).toBe(1)
   expect(sum(reading, 'rgs_engine_workers', { kind: 'score' })).toBeGreaterThan(0)
@@ -124,7 +129,7 @@ it('while Redis is away a process exports its own counters, and no fleet gauges'
   const alone = await openWorld()
   await alone.call('GET', '/livez')
   alone.platform.redis.disconnect()
-  const reading = await scrape(alone)
+  const reading = await scrapeOnce(alone)
   expect(reading.samples).toContainEqual({ name: 'rgs_redis_up', labels: {}, value: 0 })
   expect(sum(reading, 'rgs_process_up')).toBe(1)
   expect(sum(reading, 'rgs_http_requests_total', { route: '/livez' })).toBe(1)

@@ -1,3 +1,5 @@
+import { until, type World } from '../../world.ts'
+
 /** Prometheus text as its readers understand it. */
 export interface Reading {
   types: Map<string, string>
@@ -18,4 +20,13 @@ export function readMetrics(text: string): Reading {
     samples.push({ name: sample[1], labels, value: Number(sample[3]) })
   }
   return { types, samples }
+}
+
+/** The Prometheus text of a scrape within whose 2 s Redis answered. */
+export async function scrapeText({ app }: Pick<World, 'app'>): Promise<string> {
+  const { body } = await until(
+    async () => app.inject('/metrics'),
+    (answer) => answer.body.includes('rgs_redis_up 1') && answer.body.includes('rgs_workers'),
+  )
+  return body
 }

@@ -2,7 +2,7 @@ import type { Rescore } from '@reasoning-gym-server/contract/rescore'
 import type { GroupVerdict } from '@reasoning-gym-server/contract/verdict'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { RescoreRepository } from '../../../src/features/rescores/repository.ts'
-import { keysOf, openWorld, until, type World } from '../../world.ts'
+import { keysOf, openWorld, takeItems, until, type World } from '../../world.ts'
 
 const TASKS = ['game_of_life_halting', 'leg_counting', 'spell_backward', 'largest_island']
 const RUNS = { original: {}, clean: { preset: 'clean', tasks: ['spell_backward'] } }
@@ -138,9 +138,7 @@ it('tasks and samples limit which groups are scored', async () => {
 
 it('tells where the frontier would stand', async () => {
   for (let k = 0; k < 4; k++) {
-    const { body } = await world.call('POST', '/items', { run: 'clean', count: 2 }, { prefer: 'wait=60' })
-    const ids: string[] = body.items.map(({ id }: { id: string }) => id)
-    const groups = ids.map(async (item_id, j) => {
+    const groups = (await takeItems(world, 'clean', 2)).map(async ({ id: item_id }, j) => {
       const { answer } = (await world.call('GET', `/items/${item_id}?reveal=true`)).body
       return {
         group_id: `f${k}-${j}`,

@@ -9,7 +9,8 @@ afterAll(() => world.close())
 
 it('groups that waited for a worker at the step are void, and the run does not wait for them', async () => {
   for (const step of [0, 1]) {
-    const { items } = (await world.call('POST', '/items', { run: 'default', step, count: 2 })).body
+    const { items } = (await world.call('POST', '/items', { run: 'default', step, count: 2 }, { prefer: 'wait=60' }))
+      .body
     for (const [k, { id }] of items.entries()) {
       const rollouts = [{ completion: 'a' }]
       const body = { run: 'default', item_id: id, group_id: `${step}-${k}`, rollouts, policy_version: step }

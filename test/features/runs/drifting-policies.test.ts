@@ -7,7 +7,7 @@ import type { RunSettings } from '@reasoning-gym-server/contract/run-settings'
 import { hashToUnitInterval } from '@reasoning-gym-server/mock-model/behavior'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openWorld, type World } from '../../world.ts'
-import { readMetrics } from '../operations/reading.ts'
+import { readMetrics, scrapeText } from '../operations/reading.ts'
 
 const STEPS = 20
 const GROUPS = 10
@@ -135,7 +135,7 @@ describe('a policy that drifts into a hack is found out before its reward has do
     expect(observations[warned]?.run.state.is).toBe('suspicious')
 
     expect(observations.at(-1)?.warnings.map(({ kind }) => kind)).toEqual(kinds)
-    const { samples } = readMetrics((await world.app.inject('/metrics')).body)
+    const { samples } = readMetrics(await scrapeText(world))
     const alerts = samples.filter((sample) => sample.name === 'rgs_run_warning' && sample.labels.run === run)
     expect(alerts.map(({ labels, value }) => [labels.kind, value])).toEqual(kinds.map((kind) => [kind, 1]))
   })

@@ -1,8 +1,9 @@
 /** The flow of a run says which side waits, how stale groups become, and what would raise the rate of batches. */
 
+import type { Item } from '@reasoning-gym-server/contract/item'
 import { seededRandom } from '@reasoning-gym-server/task-tools/seeded-random'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openWorld, type World } from '../../world.ts'
+import { openWorld, takeItems, type World } from '../../world.ts'
 import { type QueueParams, simulateFlow, simulateRate } from './flow-simulation.ts'
 
 let world: World
@@ -51,7 +52,7 @@ it('the scripts count what the flow of a run is computed from', async () => {
   expect(flow.rates.batches).toBeCloseTo(2 / flow.seconds, 6)
 
   await world.call('PUT', '/runs/full', { ...settings, batch_size: 2, buffer_max_groups: 1 })
-  const [{ id }] = (await take('full', 1)).items
+  const [{ id }] = (await takeItems(world, 'full', 1)) as [Item]
   for (let step = 0; step < 2; step++) {
     expect((await post('full', id, `${step}`, step)).status).toBe(200)
     expect((await post('full', id, `${step + 1}`, step)).status).toBe(429)
@@ -69,7 +70,7 @@ it('groups that are dropped as stale are compared with those that are kept', asy
     complexity_mode: 'fixed',
     difficulty: 0.25,
   })
-  const [item] = (await take('late', 1)).items
+  const [item] = (await takeItems(world, 'late', 1)) as [Item]
   const long = { completion: 'a', length_tokens: 90 }
   const postLong = (group_id: string, policy_version: number, rollouts = [long, long]) =>
     world.call(

@@ -41,7 +41,7 @@ export async function runLearnerStep(
   run: string,
   { count, size, skill = getSkill }: { count: number; size: number; skill?: (task: string) => LearnerSkill },
 ): Promise<Group[]> {
-  const { items } = (await call('POST', '/items', { run, count })) as { items: Item[] } // as /items answers
+  const { items = [] } = (await call('POST', '/items', { run, count })) as { items?: Item[] } // as /items answers
   if (items.length === 0) return []
   const groups = await Promise.all(
     items.map(async (item) => {

@@ -1,7 +1,8 @@
+import type { Item } from '@reasoning-gym-server/contract/item'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { FormatFaultLogger } from '../../../src/features/rollouts/completion-effects.ts'
 import { createLogger } from '../../../src/platform/log.ts'
-import { openWorld, until, type World } from '../../world.ts'
+import { openWorld, takeItems, until, type World } from '../../world.ts'
 import { aboutItem, ids, postGroups, right } from '../dumps/dumping.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it expects, and fails where it is not there
@@ -147,9 +148,9 @@ it('suppress_base_env_logs hides requests and jobs; without it they are told', a
 it('a curriculum that moves says from where to where', async () => {
   await world.call('PUT', '/runs/moves', { complexity_mode: 'curriculum', tasks: ['leg_counting'] })
   for (let k = 0; k < 4; k++) {
-    const { items } = (await world.call('POST', '/items', { run: 'moves' })).body
-    const { answer } = (await world.call('GET', `/items/${items[0].id}?reveal=true`)).body
-    await postGroups(world, 'moves', items[0].id, [`m${k}`], [{ completion: `<answer>${answer}</answer>` }])
+    const [{ id }] = (await takeItems(world, 'moves', 1)) as [Item]
+    const { answer } = (await world.call('GET', `/items/${id}?reveal=true`)).body
+    await postGroups(world, 'moves', id, [`m${k}`], [{ completion: `<answer>${answer}</answer>` }])
   }
   const [line] = await waitForLines('moves', 'task difficulty changed')
   expect(line).toMatchObject({ level: INFO, task: 'leg_counting', from: 0.3 })

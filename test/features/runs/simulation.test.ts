@@ -2,7 +2,7 @@ import type { Item } from '@reasoning-gym-server/contract/item'
 import type { CurriculumPoint } from '@reasoning-gym-server/contract/run'
 import { getAccuracyAt } from '@reasoning-gym-server/mock-model/learner'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openWorld, type World } from '../../world.ts'
+import { openWorld, takeItems, type World } from '../../world.ts'
 import { generateCompletions, getDifficultyFor, getSkill, runLearnerStep, type ServerCall } from './learner.ts'
 
 const TASKS = ['chain_sum', 'leg_counting', 'gcd', 'spell_backward']
@@ -175,7 +175,7 @@ describe('settings', () => {
 
   it('a run whose groups fail says so, from the first on where none was scored, until one is', async () => {
     await world.call('PUT', '/runs/failing', { tasks: ['gcd'], min_trained_tokens: 0 })
-    const { items } = (await world.call('POST', '/items', { run: 'failing', count: 2 })).body
+    const [first, second] = (await takeItems(world, 'failing', 2)) as [Item, Item]
     const posted = async (item_id: string, finish_reason: string) => {
       const rollouts = [
         { completion: '', finish_reason },
@@ -184,19 +184,17 @@ describe('settings', () => {
       await world.call('POST', '/rollouts', { run: 'failing', item_id, rollouts }, { prefer: 'wait=20' })
       return (await world.call('GET', '/runs/failing')).body.state
     }
-    expect(await posted(items[0].id, 'abort')).toMatchObject({
+    expect(await posted(first.id, 'abort')).toMatchObject({
       is: 'no_signal',
       why: expect.stringContaining('failed'),
     })
-    expect(await posted(items[1].id, 'stop')).toMatchObject({ is: 'flowing' })
+    expect(await posted(second.id, 'stop')).toMatchObject({ is: 'flowing' })
   })
 
   it('a run without signal says what its groups are', async () => {
     const why = async (run: string, settings: object, rollout: object) => {
       await world.call('PUT', `/runs/${run}`, { tasks: ['gcd'], ...settings })
-      const items: Item[] = []
-      while (items.length < 8) items.push(...((await world.call('POST', '/items', { run, count: 8 })).body.items ?? []))
-      for (const { id } of items) {
+      for (const { id } of await takeItems(world, run, 8)) {
         const { answer } = (await world.call('GET', `/items/${id}?reveal=true`)).body
         const one = { completion: `<answer>${answer}</answer>`, ...rollout }
         await world.call('POST', '/rollouts', { run, item_id: id, rollouts: [one, one] }, { prefer: 'wait=20' })

@@ -12,7 +12,7 @@ beforeAll(async () => {
   engine = new PythonEngine({
     pythonPath: inject('python'),
     workersPerPool: 1,
-    scoreDeadlineMs: 5000,
+    scoreDeadlineMs: 20_000,
     makeDeadlineMs: 20_000,
   })
   await engine.waitUntilStarted()

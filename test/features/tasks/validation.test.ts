@@ -61,7 +61,7 @@ describe('the recorded figures', () => {
 
   let engines: [PythonEngine, PythonEngine]
   beforeAll(async () => {
-    const options = { pythonPath: inject('python'), workersPerPool: 1, scoreDeadlineMs: 5000, makeDeadlineMs: 20_000 }
+    const options = { pythonPath: inject('python'), workersPerPool: 1, scoreDeadlineMs: 20_000, makeDeadlineMs: 20_000 }
     engines = [new PythonEngine(options), new PythonEngine(options)]
     await Promise.all(engines.map((engine) => engine.waitUntilStarted()))
   })

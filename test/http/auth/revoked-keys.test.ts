@@ -47,10 +47,11 @@ it.each(['/events?run=mine', '/dataset.jsonl?tasks=leg_counting&count=1000000'])
 it('a call in flight gets 401 in place of its answer', async () => {
   const { body } = await world.call('POST', '/items', { task: 'gcd', seed: 1 }, { 'x-api-key': 'staying' })
   const group = { run: 'mine', item_id: body.items[0].id, group_id: 'waiting', rollouts: [{ completion: 'x' }] }
-  const answer = world.call('POST', '/rollouts', group, { 'x-api-key': 'leaving', prefer: 'wait=5' })
+  const answer = world.call('POST', '/rollouts', group, { 'x-api-key': 'leaving', prefer: 'wait=60' })
   const isThere = () => world.call('GET', '/rollouts/waiting?run=mine', undefined, { 'x-api-key': 'staying' })
   await until(isThere, ({ status }) => status === 202)
   setKeys('trainer:staying')
+  world.startWorker() // scores the group, which ends the call
   expect((await answer).body).toMatchObject({
     code: 'unauthorized',
     detail: expect.stringContaining('during the call'),

@@ -4,23 +4,23 @@ import { DEFAULT_HTTP_TIMEOUTS } from '../../../src/http/connections/http-timeou
 import { openWorld, type World } from '../../world.ts'
 
 let world: World
-/** With the timeouts of a real server: a busy machine may need more than 400 ms to send a large body. */
+/** With the timeouts of a real server, but for unused connections: a busy machine may need more than 200 ms to send headers. */
 let patientWorld: World
 beforeAll(async () => {
   world = await openWorld({ timeouts: { ...DEFAULT_HTTP_TIMEOUTS, headersMs: 200, requestMs: 400, keepAliveMs: 100 } })
-  patientWorld = await openWorld()
+  patientWorld = await openWorld({ timeouts: { ...DEFAULT_HTTP_TIMEOUTS, keepAliveMs: 100 } })
   for (const { app } of [world, patientWorld]) await app.listen({ port: 0, host: '127.0.0.1' })
 })
 afterAll(() => Promise.all([world.close(), patientWorld.close()]))
 
-function connected({ app } = world): Socket {
+function connected({ app }: World): Socket {
   const { port } = app.server.address() as AddressInfo // it listens on a port
   return connect(port, '127.0.0.1')
 }
 
 /** Writes this and waits until the server has hung up. */
-async function answerTo(...parts: string[]): Promise<string> {
-  return answerOn(connected(), parts)
+async function answerTo(text: string, at = patientWorld): Promise<string> {
+  return answerOn(connected(at), [text])
 }
 
 function answerOn(socket: Socket, parts: string[]): Promise<string> {
@@ -42,13 +42,15 @@ it.each([
     'POST /score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"a',
   ],
 ])('a client that %s is cut', async (_name, text) => {
-  const answer = await answerTo(text)
+  const answer = await answerTo(text, world)
   expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/)
   expect(body(answer)).toMatchObject({ code: 'request_timeout', status: 408 })
 })
 
 it('a client that goes on sending a body that was refused is cut', async () => {
-  const socket = connected()
+  const cutting = await openWorld({ timeouts: { ...DEFAULT_HTTP_TIMEOUTS, headersMs: 2000, requestMs: 2000 } })
+  await cutting.app.listen({ port: 0, host: '127.0.0.1' })
+  const socket = connected(cutting)
   const sending = setInterval(() => socket.write(' '), 20)
   const head = [
     'POST /items HTTP/1.1',
@@ -58,6 +60,7 @@ it('a client that goes on sending a body that was refused is cut', async () => {
   ]
   const answer = await answerOn(socket, [`${head.join('\r\n')}\r\n\r\n`])
   clearInterval(sending)
+  await cutting.close()
   expect(answer).toMatch(/^HTTP\/1\.1 413 /)
 })
 

@@ -26,14 +26,15 @@ it('when it cannot start', async () => {
 })
 
 it('when a signal ends it during its start, which is noticed at once', async () => {
-  const starting = expect(startChildServer()).rejects.toThrow('exited during startup')
+  const env = { REDIS_URL: 'redis://127.0.0.1:9' } // which it waits for, however late the signal comes
+  const starting = expect(startChildServer(env)).rejects.toThrow('exited during startup')
   const { pid } = await until(
     async () => listProcesses().find(({ ppid, args }) => ppid === process.pid && args.includes('serve.ts')),
     (found) => found !== undefined,
   ).then((found) => found ?? { pid: 0 })
   process.kill(pid, 'SIGKILL')
   await starting
-  expect(await list()).toEqual([])
+  await until(list, (names) => names.length === 0)
 })
 
 it('when the reader of its command closes the pipe', async () => {

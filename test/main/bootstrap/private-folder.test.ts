@@ -44,7 +44,7 @@ it.skipIf(!isRoot)('a full disk, a read-only one and a path that is too long are
   }
 })
 
-it('a server that is given a file as its folder says so, without a stack', { timeout: 60_000 }, async () => {
+it('a server that is given a file as its folder says so, without a stack', async () => {
   const output = await startChildServer({ DATA_DIR: import.meta.filename }).then(
     async (server) => `it started${await server.stop()}`,
     (error: Error) => error.message,

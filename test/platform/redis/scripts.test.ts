@@ -15,7 +15,7 @@ function write(name: string, lua: string): string {
   return name
 }
 
-beforeAll(() => waitUntilReady(redis, 10_000))
+beforeAll(() => waitUntilReady(redis, 40_000))
 afterAll(() => {
   redis.disconnect()
   rmSync(folder, { recursive: true })

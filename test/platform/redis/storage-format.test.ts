@@ -7,7 +7,7 @@ import { createRedisKeys } from '../../../src/platform/redis/keys.ts'
 const redis = connectForRequests({ url: inject('redisUrl'), prefix: '' })
 const createKeys = () => createRedisKeys(`t${randomUUID().slice(0, 8)}`)
 
-beforeAll(() => waitUntilReady(redis, 10_000))
+beforeAll(() => waitUntilReady(redis, 40_000))
 afterAll(() => redis.disconnect())
 
 it('an empty Redis takes the format, and data that is stored then opens again', async () => {

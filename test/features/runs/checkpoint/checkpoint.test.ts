@@ -5,7 +5,7 @@ import { MAX_LEASES_AT_ONCE } from '../../../../src/features/runs/checkpoint/rep
 import { schedulePrefetch } from '../../../../src/features/runs/jobs.ts'
 import { createRunKeys } from '../../../../src/features/runs/records.ts'
 import { PositionRepository } from '../../../../src/features/runs/sequence/positions.ts'
-import { openWorld, until, type World } from '../../../world.ts'
+import { openWorld, takeInOrder, until, type World } from '../../../world.ts'
 
 let world: World
 let empty: World
@@ -60,9 +60,9 @@ describe('a run goes on elsewhere as it would have gone on here', () => {
       const { position: _a, open: _b, ...sequence } = again.sequence
       expect({ ...again, sequence }).toMatchObject({ ...rest, sequence })
     }
-    const next = await items(world, 'here', 80) // more than are made ahead
-    expect(ids(await items(empty, 'here', 80))).toEqual(ids(next))
-    const there = await items(empty, 'there', 80)
+    const next = await takeInOrder(world, 'here', 80) // more than are made ahead
+    expect(ids(await takeInOrder(empty, 'here', 80))).toEqual(ids(next))
+    const there = await takeInOrder(empty, 'there', 80)
     expect(ids(there)).toEqual(ids(next))
     const quick = next.slice(0, 8)
     await feed(world, 'here', quick, 0)
@@ -97,15 +97,15 @@ describe('a run goes on elsewhere as it would have gone on here', () => {
       0,
     )
     await empty.call('PUT', `/runs/${run}/checkpoint`, await take(world, run))
-    expect(ids(await items(empty, run, 60))).toEqual(ids(await items(world, run, 60)))
+    expect(ids(await takeInOrder(empty, run, 60))).toEqual(ids(await takeInOrder(world, run, 60)))
   })
 
   it('where the sampling follows the model: a rewind keeps the share of a drawn task to the last digit', async () => {
     const url = '/runs/drawn'
     await world.call('PUT', url, { tasks: ['chain_sum', 'gcd', 'leg_counting'], sampling: 'learnability' })
-    await items(world, 'drawn', 1)
+    await takeInOrder(world, 'drawn', 1)
     await world.call('POST', `${url}/steps`, { step: 0 })
-    const [last] = await items(world, 'drawn', 1)
+    const [last] = await takeInOrder(world, 'drawn', 1)
     expect((await world.call('POST', `${url}/rewind`, { step: 0 })).status).toBe(200)
     expect((await take(world, 'drawn')).sequence.drawn?.[0]).toEqual({ position: 1, task: last?.task, share: 1 / 3 })
   })

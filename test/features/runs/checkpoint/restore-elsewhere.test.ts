@@ -5,7 +5,7 @@ import type { Item } from '@reasoning-gym-server/contract/item'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Checkpoint } from '../../../../src/features/runs/checkpoint/document.ts'
 import { type PrivateRedis, startPrivateRedis } from '../../../../src/main/bootstrap/redis/private-redis.ts'
-import { openWorld, until, type World } from '../../../world.ts'
+import { openWorld, takeInOrder, until, type World } from '../../../world.ts'
 
 /** Two servers that share nothing: each has a Redis of its own. */
 const folders = ['a', 'b'].map((name) => mkdtempSync(join(tmpdir(), `rgs-restore-${name}-`)))
@@ -77,9 +77,9 @@ it('a run that is restored on another server goes on as it would have gone on, u
     expect((await step(b, name, 1)).body.items).toEqual(assigned)
   }
   const [next, nextThere, nextMoved] = [
-    await take(a, 'moves', 40),
-    await take(b, 'moves', 40),
-    await take(b, 'moved', 40),
+    await takeInOrder(a, 'moves', 40),
+    await takeInOrder(b, 'moves', 40),
+    await takeInOrder(b, 'moved', 40),
   ]
   expect(ids(nextThere)).toEqual(ids(next))
   expect(ids(nextMoved)).toEqual(ids(next))

@@ -1,7 +1,7 @@
 import type { Item } from '@reasoning-gym-server/contract/item'
 import type { CurriculumPoint } from '@reasoning-gym-server/contract/run'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { keysOf, openWorld, until, type World } from '../../../world.ts'
+import { keysOf, openWorld, takeItems, until, type World } from '../../../world.ts'
 
 let world: World
 beforeAll(async () => {
@@ -9,8 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const next = async (run: string, count = 1): Promise<Item[]> =>
-  (await world.call('POST', '/items', { run, count })).body.items
+const next = (run: string, count = 1): Promise<Item[]> => takeItems(world, run, count)
 const right = async ({ id }: Item): Promise<string> => (await world.call('GET', `/items/${id}?reveal=true`)).body.answer
 
 /** Posts a group of which a share is right, and waits until it is scored. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRunKeys } from '../../../../src/features/runs/records.ts'
-import { keysOf, openWorld, type World } from '../../../world.ts'
+import { keysOf, openWorld, takeItems, type World } from '../../../world.ts'
 
 const TASK = 'chain_sum'
 
@@ -32,8 +32,7 @@ async function measure(difficulty: number | undefined, isRight?: boolean, finish
 const put = (run: string, settings: object) =>
   world.call('PUT', `/runs/${run}`, { tasks: [TASK], complexity_mode: 'frontier', ...settings })
 const taskOf = async (run: string) => (await world.call('GET', `/runs/${run}`)).body.tasks[TASK]
-const nextDifficulty = async (run: string): Promise<number> =>
-  (await world.call('POST', '/items', { run })).body.items[0].difficulty
+const nextDifficulty = async (run: string): Promise<number> => (await takeItems(world, run, 1))[0]?.difficulty ?? -1
 
 describe('curriculum_start', () => {
   it('starts tasks where an eval saw the model, and keeps the start when the eval is gone', async () => {

@@ -3,7 +3,7 @@ import type { CurriculumPoint } from '@reasoning-gym-server/contract/run'
 import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers'
 import { hashToUnitInterval } from '@reasoning-gym-server/mock-model/behavior'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openWorld, type World } from '../../../world.ts'
+import { openWorld, takeItems, type World } from '../../../world.ts'
 
 const TASKS = ['chain_sum', 'number_sorting', 'spell_backward', 'leg_counting']
 
@@ -15,8 +15,7 @@ afterAll(() => world.close())
 
 /** Takes items and posts groups of eight, each right with the probability that the learner has on the item. */
 async function playStep(run: string, count: number, solve: (item: Item) => number): Promise<Item[]> {
-  const { body } = await world.call('POST', '/items', { run, count }, { prefer: 'wait=30' })
-  const items = body.items as Item[]
+  const items = await takeItems(world, run, count)
   const groups = await Promise.all(
     items.map(async (item) => {
       const { body: known } = await world.call('GET', `/items/${item.id}?reveal=true`)
@@ -90,8 +89,8 @@ describe('after a jump', () => {
   }
 
   it.each<[string, [number, number], number, number]>([
-    ['up', [0.2, 0.85], 0, 4],
-    ['down', [0.85, 0.2], 0, 4],
+    ['up', [0.2, 0.85], 0, 6],
+    ['down', [0.85, 0.2], 0, 6],
     ['up with 30% wrong inside the tags', [0.2, 0.85], 0.3, 12],
   ])(
     'it finds the rung again: %s',

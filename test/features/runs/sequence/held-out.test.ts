@@ -5,7 +5,7 @@ import { decodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EvalQuestions, hashQuestion, shortenQuestionHash } from '../../../../src/features/items/eval-questions.ts'
 import { createRunKeys } from '../../../../src/features/runs/records.ts'
-import { openWorld, until, type World } from '../../../world.ts'
+import { openWorld, takeInOrder, until, type World } from '../../../world.ts'
 
 const SUITES = new URL('../../../../suites/', import.meta.url)
 const NAMES = readdirSync(SUITES).filter((name) => name.endsWith('.tsv'))
@@ -177,7 +177,7 @@ it('a task whose every question is held out is skipped and says so; the others g
 
 it('the preset original hands out what it always did', async () => {
   await world.call('PUT', '/runs/original', { tasks: FEW.tasks })
-  const items = await take('original', 20)
+  const items = await takeInOrder(world, 'original', 20)
   expect(new Set(questions(items)).size).toBeLessThan(10)
   const seeds = items.map((item) => item.recipe.seed)
   expect(seeds).toEqual(seeds.map((_, k) => (seeds[0] ?? 0) + k))

@@ -1,17 +1,18 @@
 import type { Item } from '@reasoning-gym-server/contract/item'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createRunKeys } from '../../../../src/features/runs/records.ts'
 import { PositionRepository } from '../../../../src/features/runs/sequence/positions.ts'
-import { openWorld, takeItems, until, type World } from '../../../world.ts'
+import { type Answer, openWorld, takeItems, until, type World } from '../../../world.ts'
 
 let world: World
 beforeAll(async () => {
   world = await openWorld({ worker: true })
 })
 afterAll(() => world.close())
+afterEach(() => vi.restoreAllMocks())
 
 const ask = async (body: object, from = world): Promise<Item[]> =>
-  (await from.call('POST', '/items', body, { prefer: 'wait=30' })).body.items ?? []
+  (await from.call('POST', '/items', body, { prefer: 'wait=60' })).body.items ?? []
 
 const items = ({ count = 1, run }: { count?: number; run: string }, from = world) => takeItems(from, run, count)
 const ids = (list: Item[]) => list.map(({ id }) => id)
@@ -138,16 +139,21 @@ describe('items are made ahead of demand', () => {
     const next = await items({ run: 'moved', count: 40 })
     for (const item of next) expect(item.difficulty).toBe(item.task === 'gcd' ? 0.3 : 0.9)
     const questions = new Map(before.map(([, body]) => [JSON.parse(body).recipe.seed, JSON.parse(body).question]))
-    for (const item of next.filter(({ task }) => task === 'gcd'))
-      expect(questions.get(item.recipe.seed)).toBe(item.question)
+    // on a busy machine, some come from beyond those that were made ahead
+    const known = next.filter(({ task, recipe }) => task === 'gcd' && questions.has(recipe.seed))
+    expect(known).not.toEqual([])
+    for (const item of known) expect(questions.get(item.recipe.seed)).toBe(item.question)
     expect(await world.platform.redis.zcard(open)).toBe(await world.platform.redis.hlen(heads))
   })
 })
 
 describe('what does not come back', () => {
   it('is handed out again when its lease has run out, and says so', async () => {
-    await world.call('PUT', '/runs/lease', { tasks: QUICK, item_lease_s: 1 })
+    await world.call('PUT', '/runs/lease', { tasks: QUICK, item_lease_s: 600 })
     const first = await items({ run: 'lease', count: 2 })
+    const { leaseExpiries } = await keysOf('lease')
+    const { redis } = world.platform
+    for (const position of await redis.zrange(leaseExpiries, '0', '-1')) await redis.zadd(leaseExpiries, 1, position)
     const again = await until(
       () => ask({ run: 'lease', count: 3 }),
       (list) => list.some((item) => item.again),
@@ -158,19 +164,23 @@ describe('what does not come back', () => {
   it('a group frees its item’s lease; over max_groups_ahead there are fewer items, then none', async () => {
     await world.call('PUT', '/runs/bound', { tasks: QUICK, max_groups_ahead: 3 })
     const first = await items({ run: 'bound', count: 2 })
-    const fewer = await world.call('POST', '/items', { run: 'bound', count: 2 }, { 'idempotency-key': 'fewer' })
+    const askFewer = () => world.call('POST', '/items', { run: 'bound', count: 2 }, { 'idempotency-key': 'fewer' })
+    const fewer = await until(askFewer, ({ status }) => status === 200)
     expect(fewer.body.items).toHaveLength(1)
     const detail = '1 of 2 items: max_groups_ahead of the run is reached. Train on its groups, then request items.'
     expect(fewer.body).toMatchObject({ incomplete: true, detail })
-    const again = await world.call('POST', '/items', { run: 'bound', count: 2 }, { 'idempotency-key': 'fewer' })
-    expect(again.body).toEqual(fewer.body)
+    expect((await askFewer()).body).toEqual(fewer.body)
     const none = await world.call('POST', '/items', { run: 'bound', count: 2 })
     expect(none).toMatchObject({ status: 200, body: { items: [], waiting_for: 'trainer' } })
     expect(Number(none.headers['retry-after'])).toBeGreaterThan(0)
     const rollouts = [{ completion: 'x' }, { completion: 'y' }] // no signal: not buffered
     const posted = { run: 'bound', item_id: first[0]?.id, rollouts }
     await world.call('POST', '/rollouts', posted, { prefer: 'wait=20' })
-    expect(await ask({ run: 'bound', count: 2 })).toHaveLength(1)
+    const more = await until(
+      () => ask({ run: 'bound', count: 2 }),
+      (list) => list.length > 0,
+    )
+    expect(more).toHaveLength(1)
   })
 
   it('nor is there ever one more than max_groups_ahead, while groups are scored and delivered', async () => {
@@ -230,6 +240,14 @@ describe('the items of a step', () => {
   })
 
   it('who waits for them while the run begins anew is given those of the new settings', async () => {
+    const generateEach = world.engine.generateEach.bind(world.engine)
+    const restarted = Promise.withResolvers<void>()
+    vi.spyOn(world.engine, 'generateEach').mockImplementation((...of) =>
+      generateEach(...of).map(async (item) => {
+        if (of[0] === 'futoshiki') await restarted.promise
+        return item
+      }),
+    )
     await world.call('PUT', '/runs/anew', { tasks: [{ task: 'futoshiki', difficulty: 1 }] })
     const waiting = ask({ run: 'anew', step: 3, count: 24 })
     const { stepPositions } = await keysOf('anew')
@@ -238,6 +256,7 @@ describe('the items of a step', () => {
       (n) => n === 1,
     )
     await world.call('PUT', '/runs/anew?restart=true', { tasks: QUICK, seed: 7 })
+    restarted.resolve()
     const [first, again] = [await waiting, await ask({ run: 'anew', step: 3, count: 24 })]
     expect(first).toHaveLength(24)
     expect(first.filter(({ task }) => !QUICK.includes(task))).toEqual([])
@@ -258,16 +277,18 @@ describe('a position whose item cannot be made', () => {
     try {
       await slow.call('PUT', '/runs/slow', { tasks: ['knight_swap', 'gcd'], complexity_mode: 'fixed', difficulty: 1 })
       const seen: string[] = []
+      const findSlow = ({ skipped }: Answer['body']) =>
+        skipped.find(({ task }: { task: string }) => task === 'knight_swap')
       const { body } = await until(
         async () => {
           for (const { task } of await ask({ run: 'slow', count: 20 }, slow)) seen.push(task)
           return slow.call('GET', '/runs/slow')
         },
-        (answer) => answer.body.progress.skipped_positions > 0,
+        ({ body }) => findSlow(body) && seen.includes('gcd'), // a busy machine may skip a gcd, too
         60_000, // each failed try restarts a Python process
       )
-      expect(body.skipped[0]).toMatchObject({ difficulty: 1, detail: expect.stringContaining('60 ms') })
-      expect(seen).toContain('gcd')
+      expect(findSlow(body)).toMatchObject({ difficulty: 1, detail: expect.stringContaining('60 ms') })
+      expect(body.progress.skipped_positions).toBeGreaterThan(0)
     } finally {
       await slow.close()
     }

@@ -43,6 +43,17 @@ async function createRun(name: string): Promise<StoredRun> {
   return requireRun(name)
 }
 
+/** Changes what is stored of the unmade positions. */
+async function editUnmade(run: StoredRun, kind: PositionScope['kind'], change: object): Promise<void> {
+  const { positionStates, requestedPositions } = keys.forRun(run.name, run.epoch)
+  const states = kind === 'open' ? positionStates : requestedPositions
+  for (const [position, json] of Object.entries(await redis.hgetall(states)))
+    if (json.includes('"opened"'))
+      await redis.hset(states, position, JSON.stringify({ ...JSON.parse(json), ...change }))
+}
+/** However long the test has taken. */
+const renew = (run: StoredRun) => editUnmade(run, 'open', { opened: redisNow() + 60_000 })
+
 const claim = async (run: StoredRun, scope: PositionScope, count = 4) =>
   (await positions.claim(run, scope, count)).map(({ position }) => position)
 const assign = (run: StoredRun, count: number | 'all' = 1, step = 0) =>
@@ -60,15 +71,8 @@ const made = (position: number, difficulty: number | null = null) => ({
   difficulty,
   body: `{"made":${position}}`,
 })
-const failed = (position: number): SkippedPosition => ({
-  position,
-  task: 'gcd',
-  seed: 1,
-  difficulty: null,
-  reason: 'failed',
-  detail: '',
-  time: '',
-})
+const FAILED = { task: 'gcd', seed: 1, difficulty: null, reason: 'failed', detail: '', time: '' } as const
+const failed = (position: number): SkippedPosition => ({ position, ...FAILED })
 
 for (const scope of [OPEN, STEP]) {
   describe(`a position ${scope.kind === 'open' ? 'that is open' : 'of a step'}`, () => {
@@ -77,12 +81,7 @@ for (const scope of [OPEN, STEP]) {
       if (scope.kind === 'requested') await assign(run, 4)
       return run
     }
-    const moveClaimsBack = async (run: StoredRun) => {
-      const runKeys = keys.forRun(run.name, run.epoch)
-      const states = scope.kind === 'open' ? runKeys.positionStates : runKeys.requestedPositions
-      for (const [position, json] of Object.entries(await redis.hgetall(states)))
-        await redis.hset(states, position, JSON.stringify({ ...JSON.parse(json), claimed_until: redisNow() - 1 }))
-    }
+    const moveClaimsBack = (run: StoredRun) => editUnmade(run, scope.kind, { claimed_until: redisNow() - 1 })
 
     it('is claimed by one process at a time, lowest first, and by another when the time is up', async () => {
       const run = await create('claims')
@@ -140,6 +139,7 @@ describe('an open position', () => {
     const run = await createRun('missing')
     await claim(run, OPEN)
     await positions.store(run, OPEN, made(1))
+    await renew(run)
     const waiting = await positions.take(run, 3, { ...TAKE, isFinal: false })
     expect(waiting).toMatchObject({ items: [], missing: ['0', '2'] })
     expect(waiting?.patienceMs).toBeGreaterThan(0)
@@ -172,6 +172,7 @@ describe('an open position', () => {
     const run = await createRun('waits')
     await claim(run, OPEN)
     await positions.store(run, OPEN, made(1))
+    await renew(run)
     expect((await positions.take(run, 1, { ...TAKE, isFinal: false }))?.items).toEqual([])
     expect((await positions.take(run, 1, TAKE))?.items).toMatchObject([{ position: 1 }])
   })

@@ -1,6 +1,6 @@
 /** The run's seed decides its items. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openWorld, type World } from '../../../world.ts'
+import { openWorld, takeInOrder, type World } from '../../../world.ts'
 
 let world: World
 beforeAll(async () => {
@@ -20,12 +20,7 @@ const MODES = {
 /** IDs of the run's first items, in the order of its sequence, from calls of several sizes. */
 async function takeItems(run: string): Promise<string[]> {
   const ids: string[] = []
-  for (const size of [1, 5, 24]) {
-    const end = ids.length + size
-    while (ids.length < end)
-      for (const { id } of (await world.call('POST', '/items', { run, count: end - ids.length })).body.items ?? [])
-        ids.push(id)
-  }
+  for (const size of [1, 5, 24]) for (const { id } of await takeInOrder(world, run, size)) ids.push(id)
   return ids
 }
 
@@ -50,9 +45,6 @@ describe.each(Object.entries(MODES))('in the mode %s', (mode, settings) => {
     ['one after the other', takeItems],
     ['by step', takeStepItems],
   ])('runs of equal settings and seed get equal items, %s, and another seed gets others', async (_, take) => {
-    // The items are made once before: on a busy machine, one that takes over 1.5 s to make would be passed over.
-    for (const seed of [7, 8])
-      await takeStepItems(await create(`warm-${seed}-${mode}-${take.name.toLowerCase()}`, seed))
     const names = [`${mode}-a`, `b.${mode}`, `other-${mode}`]
     const [first, same, other] = await Promise.all(
       names.map(async (name, k) => take(await create(`${name}-${take.name.toLowerCase()}`, k === 2 ? 8 : 7))),

@@ -71,9 +71,7 @@ async function leaveRedis(dataDir: string, parentCommand: string[] = []): Promis
   return { url, pid }
 }
 
-it('whose data folder has a long path is found again, so that never two write one file', {
-  timeout: 60_000,
-}, async () => {
+it('whose data folder has a long path is found again, so that never two write one file', async () => {
   const dataDir = far()
   const { url, pid } = await leaveRedis(dataDir)
   const next = await startPrivateRedis(dataDir, () => {})
@@ -86,7 +84,7 @@ it('whose data folder has a long path is found again, so that never two write on
   expect(existsSync(dirname(url))).toBe(false)
 })
 
-it('that is stuck is waited for by name, and never started a second time', { timeout: 60_000 }, async () => {
+it('that is stuck is waited for by name, and never started a second time', async () => {
   const { url, pid } = await leaveRedis(folder)
   process.kill(pid, 'SIGSTOP')
   const lines: string[] = []
@@ -108,7 +106,7 @@ it('that is stuck is waited for by name, and never started a second time', { tim
   }
 })
 
-it('that stays stuck is refused by name when the deadline is over', { timeout: 60_000 }, async () => {
+it('that stays stuck is refused by name when the deadline is over', async () => {
   const { url, pid } = await leaveRedis(folder)
   process.kill(pid, 'SIGSTOP')
   try {
@@ -121,10 +119,8 @@ it('that stays stuck is refused by name when the deadline is over', { timeout: 6
   }
 })
 
-it('that loads its data says how much it has loaded, then how many keys it has, and ends when it is asked to', {
-  timeout: 60_000,
-}, async () => {
-  const KEYS = 300
+it('that loads its data says how much it has loaded, then how many keys it has, and ends when it is asked to', async () => {
+  const KEYS = 1000
   const socket = join(folder, 'redis.sock')
   const binary = await resolveRedisBinary(ignore)
   const start = (...options: string[]) => {
@@ -144,7 +140,7 @@ it('that loads its data says how much it has loaded, then how many keys it has, 
   expect(await askRedis(socket)).toEqual({ kind: 'silent' })
   expect(await countRedisKeys(socket)).toBeUndefined()
 
-  const second = start('--key-load-delay', '2000') // microseconds
+  const second = start('--key-load-delay', '7000') // microseconds: it loads for seven seconds
   const answers: Awaited<ReturnType<typeof askRedis>>[] = []
   await until(async () => {
     const answer = await askRedis(socket)
@@ -158,7 +154,7 @@ it('that loads its data says how much it has loaded, then how many keys it has, 
   await second
 })
 
-it('that was killed is gone, although nobody collects it', { timeout: 60_000 }, async () => {
+it('that was killed is gone, although nobody collects it', async () => {
   const { url, pid } = await leaveRedis(folder, [inject('python'), '-c', PARENT_THAT_NEVER_WAITS])
   process.kill(pid, 'SIGKILL')
   await until(
@@ -177,9 +173,7 @@ subprocess.Popen(sys.argv[1:])
 signal.pause()
 `
 
-it('whose process ID is not in its file, as a full disk leaves it, is found by its socket', {
-  timeout: 60_000,
-}, async () => {
+it('whose process ID is not in its file, as a full disk leaves it, is found by its socket', async () => {
   const { pid } = await leaveRedis(folder)
   writeFileSync(join(folder, 'redis', 'redis.pid'), '')
   const next = await startPrivateRedis(folder, ignore)
@@ -192,7 +186,7 @@ it('whose process ID is not in its file, as a full disk leaves it, is found by i
   }
 })
 
-it('whose process ID another process has now is gone', { timeout: 60_000 }, async () => {
+it('whose process ID another process has now is gone', async () => {
   mkdirSync(join(folder, 'redis'))
   writeFileSync(join(folder, 'redis', 'redis.pid'), String(process.pid))
   expect(await findRedisProcess(join(folder, 'redis'), join(folder, 'none.sock'))).toBeUndefined()
@@ -201,7 +195,7 @@ it('whose process ID another process has now is gone', { timeout: 60_000 }, asyn
   await redis.stop()
 })
 
-it('keeps its files and its socket from other users, also in a folder that was open', { timeout: 60_000 }, async () => {
+it('keeps its files and its socket from other users, also in a folder that was open', async () => {
   for (const dataDir of [join(folder, 'data'), far()]) {
     mkdirSync(join(dataDir, 'redis'), { recursive: true })
     chmodSync(join(dataDir, 'redis'), 0o755)
@@ -285,7 +279,7 @@ it('ends with a server that is stopped while it waits for it', async () => {
   )
 })
 
-it('whose append-only file is damaged says what to run, and that repairs it', { timeout: 60_000 }, async () => {
+it('whose append-only file is damaged says what to run, and that repairs it', async () => {
   const keysOfNextStart = async (write?: string) => {
     const server = await startPrivateRedis(folder, ignore)
     const redis = new Redis(server.url)
@@ -307,9 +301,7 @@ it('whose append-only file is damaged says what to run, and that repairs it', { 
   expect(await keysOfNextStart()).toEqual(['one'])
 })
 
-it('warns if its append-only file is empty where data was, but not at the first start', {
-  timeout: 60_000,
-}, async () => {
+it('warns if its append-only file is empty where data was, but not at the first start', async () => {
   const start = async () => {
     const warnings: string[] = []
     const redis = await startPrivateRedis(folder, ignore, undefined, (line) => warnings.push(line))
