@@ -218,22 +218,27 @@ export async function takeItems({ call }: Pick<World, 'call'>, run: string, coun
   return items
 }
 
-/** Takes items in the order of the run's sequence: only those that a worker has made ahead, since a late one is passed over. */
-export async function takeInOrder(world: World, run: string, count: number): Promise<Item[]> {
-  const { redis, keys, producer } = world.platform
-  const { epoch } = await world.features.runs.runs.require(run)
+/** Waits until a worker has made the next items of a run, since a late one would be passed over. */
+export async function untilMadeAhead({ platform, features }: World, run: string, count: number): Promise<void> {
+  const { redis, keys, producer } = platform
+  const { epoch } = await features.runs.runs.require(run)
   const { openPositions, itemBodies } = createRunKeys(keys).forRun(run, epoch)
+  await until(
+    async () => {
+      await schedulePrefetch(producer, { name: run, epoch }) // a job that is just ending makes no more
+      const next = await redis.zrange(openPositions, '0', String(count - 1))
+      return next.length === 0 ? [] : await redis.hmget(itemBodies, ...next)
+    },
+    (bodies) => bodies.length === count && !bodies.includes(null),
+  )
+}
+
+/** Takes items in the order of the run's sequence. */
+export async function takeInOrder(world: World, run: string, count: number): Promise<Item[]> {
   const items: Item[] = []
   while (items.length < count) {
     const size = Math.min(16, count - items.length)
-    await until(
-      async () => {
-        await schedulePrefetch(producer, { name: run, epoch }) // a job that is just ending makes no more
-        const next = await redis.zrange(openPositions, '0', String(size - 1))
-        return next.length === 0 ? [] : await redis.hmget(itemBodies, ...next)
-      },
-      (bodies) => bodies.length === size && !bodies.includes(null),
-    )
+    await untilMadeAhead(world, run, size)
     items.push(...(await takeItems(world, run, size)))
   }
   return items

@@ -5,7 +5,7 @@ import { BatchRepository } from '../../../src/features/batches/repository.ts'
 import { CheckpointRepository } from '../../../src/features/runs/checkpoint/repository.ts'
 import { createRunKeys } from '../../../src/features/runs/records.ts'
 import { RequestedPositions } from '../../../src/features/runs/sequence/requested.ts'
-import { type Answer, openWorld, takeItems, until, type World } from '../../world.ts'
+import { type Answer, openWorld, takeItems, until, untilMadeAhead, type World } from '../../world.ts'
 
 let world: World
 let other: World
@@ -270,19 +270,19 @@ describe('a step ends', () => {
   it('and a call with an Idempotency-Key from before a rewind gets the items of now', async () => {
     await call('PUT', '/runs/keyed', SETTINGS)
     await call('POST', '/runs/keyed/steps', { step: 0 })
-    await untilPrefetched('keyed')
-    const asks = (key: string) => call('POST', '/items', { run: 'keyed', count: 2 }, { 'idempotency-key': key })
+    const asks = async (key: string) => {
+      await untilMadeAhead(world, 'keyed', 2)
+      return call('POST', '/items', { run: 'keyed', count: 2 }, { 'idempotency-key': key })
+    }
     const [first, second] = [await asks('one'), await asks('two')]
     expect(ids(await asks('two'))).toEqual(ids(second))
     expect((await rewind('keyed', 0)).status).toBe(200)
-    await untilPrefetched('keyed')
     expect(ids(await asks('two'))).toEqual(ids(first))
     expect(ids(await asks('three'))).toEqual(ids(second))
     expect(ids(await asks('two'))).toEqual(ids(first))
     const { body: checkpoint } = await call('GET', '/runs/keyed/checkpoint')
     const next = ids(await asks('four'))
     await call('PUT', '/runs/keyed/checkpoint', checkpoint)
-    await untilPrefetched('keyed')
     expect([ids(await asks('five')), ids(await asks('four'))[0]]).toEqual([next, expect.not.stringMatching(next[0])])
   })
 
