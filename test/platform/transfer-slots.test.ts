@@ -73,6 +73,15 @@ it('a transfer that waits too long is rejected, and one whose client leaves wait
   await expect(acquire('f')).rejects.toMatchObject({ code: 'server_busy' })
 })
 
+it('a transfer does not wait while the server stands still', async () => {
+  create(1000)
+  const releases = await Promise.all(['a', 'b', 'c', 'd'].map((caller) => acquire(caller)))
+  const waiting = acquire('e')
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3000)
+  setTimeout(() => releases[0]?.(), SLOW_MS / 4) // after the next check
+  await waiting
+})
+
 it('slow transfers are dropped while others wait, but not those that move or wait for the server', async () => {
   create()
   const all = [transfer('a'), transfer('b', { bytesPerMs: 200 }), transfer('c', BUSY), transfer('d')]
