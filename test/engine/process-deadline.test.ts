@@ -40,3 +40,17 @@ it('the time in which this process stands still is given back', async () => {
   )
   expect(expiredAt - awakeAt).toBeGreaterThan(DEADLINE_MS - 50)
 })
+
+it('an event loop that is always late does not keep a process that hangs alive', async () => {
+  const deadlineMs = 4 * DEADLINE_MS
+  let expiredAt = 0
+  const deadline = new ProcessDeadline(child.pid ?? 0, () => (expiredAt = performance.now()))
+  const load = setInterval(() => standStill(60), 70)
+  const startedAt = performance.now()
+  deadline.start(deadlineMs)
+  await until(
+    async () => expiredAt,
+    (at) => at > 0,
+  ).finally(() => clearInterval(load))
+  expect(expiredAt - startedAt).toBeLessThan(6 * deadlineMs) // eight times, if it were forgiven each time
+})
