@@ -17,7 +17,6 @@ const { values, positionals: names } = parseArgs({
     newest: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
     record: { type: 'boolean', default: false },
-    retry: { type: 'boolean', default: false },
   },
 })
 const families = readFamilies()
@@ -41,31 +40,25 @@ async function runAll(some: Family[]): Promise<number> {
   const environments = new Environments(families, values.newest, console.log)
   const testbed = await openTestbed(console.log)
   const passed: string[] = []
-  const prepareAgain = (family: Family) => {
-    console.log(`  The environment of ${family.trainer} is made once more`) // a download may fail
+  const prepareAgain = (family: Family, { message }: Error) => {
+    console.log(`  Preparing ${family.trainer} again: ${message}`) // a download may have failed
     return environments.prepare(family).catch((error: Error) => error)
   }
   const prepare = (family: Family | undefined) =>
-    family && environments.prepare(family).catch(() => prepareAgain(family))
+    family && environments.prepare(family).catch((error: Error) => prepareAgain(family, error))
   let preparation = prepare(some[0])
   try {
     for (const [k, family] of some.entries()) {
       console.log(`\n${k + 1}/${some.length} ${family.trainer}`)
       const environment = await preparation
       preparation = prepare(some[k + 1]) // is installed while this one's checks run
-      for (let tries = values.retry ? 2 : 1; tries > 0; tries--) {
-        const report =
-          environment instanceof Error || environment === undefined
-            ? failedReport(environment)
-            : await runScript(family, environment, testbed.env).catch(failedReport)
-        await testbed.settle()
-        if (report.failure === undefined && report.checks.every(({ ok }) => ok)) {
-          passed.push(family.name)
-          break
-        }
-        printFailure(report, testbed.output())
-        if (tries > 1) console.log(`  ${family.trainer} failed and runs once more`)
-      }
+      const report =
+        environment instanceof Error || environment === undefined
+          ? failedReport(environment)
+          : await runScript(family, environment, testbed.env).catch(failedReport)
+      if (report.failure === undefined && report.checks.every(({ ok }) => ok)) passed.push(family.name)
+      else printFailure(report, testbed.output())
+      await testbed.settle()
     }
   } finally {
     await testbed.close()
