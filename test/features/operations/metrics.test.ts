@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { FLEET_GAUGES, PROCESS_METRICS } from '../../../src/platform/metrics/metric-definitions.ts'
 import { openWorld, until, type World } from '../../world.ts'
-import { type Reading, readMetrics } from './reading.ts'
+import { type Reading, readMetrics, scrapeText } from './reading.ts'
 
 let world: World
 let other: World
@@ -16,17 +16,7 @@ afterAll(async () => {
   await world.close()
 })
 
-const scrapeOnce = async ({ app }: World) => {
-  const { statusCode, headers, body } = await app.inject('/metrics')
-  expect([statusCode, headers['content-type']]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8'])
-  return readMetrics(body)
-}
-/** Until Redis answers within the 2 s of a scrape. */
-const scrape = (from: World) =>
-  until(
-    () => scrapeOnce(from),
-    (reading) => sum(reading, 'rgs_redis_up') === 1 && reading.types.has('rgs_workers'),
-  )
+const scrape = async (from: World) => readMetrics(await scrapeText(from))
 const sum = ({ samples }: Reading, name: string, labels: Record<string, string> = {}) =>
   samples
     .filter((sample) => sample.name === name && Object.entries(labels).every(([k, v]) => sample.labels[k] === v))
@@ -129,7 +119,7 @@ it('while Redis is away a process exports its own counters, and no fleet gauges'
   const alone = await openWorld()
   await alone.call('GET', '/livez')
   alone.platform.redis.disconnect()
-  const reading = await scrapeOnce(alone)
+  const reading = readMetrics((await alone.app.inject('/metrics')).body)
   expect(reading.samples).toContainEqual({ name: 'rgs_redis_up', labels: {}, value: 0 })
   expect(sum(reading, 'rgs_process_up')).toBe(1)
   expect(sum(reading, 'rgs_http_requests_total', { route: '/livez' })).toBe(1)

@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import { until, type World } from '../../world.ts'
 
 /** Prometheus text as its readers understand it. */
@@ -24,9 +25,10 @@ export function readMetrics(text: string): Reading {
 
 /** The Prometheus text of a scrape within whose 2 s Redis answered. */
 export async function scrapeText({ app }: Pick<World, 'app'>): Promise<string> {
-  const { body } = await until(
+  const { statusCode, headers, body } = await until(
     async () => app.inject('/metrics'),
     (answer) => answer.body.includes('rgs_redis_up 1') && answer.body.includes('rgs_workers'),
   )
+  expect([statusCode, headers['content-type']]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8'])
   return body
 }

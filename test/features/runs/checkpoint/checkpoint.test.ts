@@ -60,10 +60,13 @@ describe('a run goes on elsewhere as it would have gone on here', () => {
       const { position: _a, open: _b, ...sequence } = again.sequence
       expect({ ...again, sequence }).toMatchObject({ ...rest, sequence })
     }
-    const next = await takeInOrder(world, 'here', 80) // more than are made ahead
+    const next = await takeInOrder(world, 'here', 80)
     expect(ids(await takeInOrder(empty, 'here', 80))).toEqual(ids(next))
     const there = await takeInOrder(empty, 'there', 80)
     expect(ids(there)).toEqual(ids(next))
+    const takeStep = async (at: World, run: string) =>
+      (await at.call('POST', '/items', { run, step: 1000, count: 80 }, { prefer: 'wait=60' })).body.items
+    expect(ids(await takeStep(empty, 'there'))).toEqual(ids(await takeStep(world, 'here'))) // more than are made ahead
     const quick = next.slice(0, 8)
     await feed(world, 'here', quick, 0)
     await feed(empty, 'there', quick, 0)
