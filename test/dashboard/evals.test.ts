@@ -113,6 +113,7 @@ it('one shows figures, bars with their intervals, and its samples to read', asyn
 })
 
 it('one that was cancelled is resumed from its page, and offers no wrong answers before it has any', async () => {
+  await world.stopWorkers() // so that it has no answers, and is not done before it is cancelled
   const { body } = await world.call('POST', '/eval', {
     model: { name: 'mock', base_url: model.url },
     suite: { tasks: TASKS, n: 40 },
@@ -124,7 +125,6 @@ it('one that was cancelled is resumed from its page, and offers no wrong answers
   await page.getByText('What to do next').waitFor()
   expect(await page.getByRole('link', { name: 'Read the wrong answers' }).count()).toBe(0)
   await assertSound('eval-resume')
-  await world.stopWorkers() // so that it is not done before it is cancelled
   await page.getByRole('button', { name: 'Resume' }).click()
   await page.getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('button', { name: 'Resume' }).click()

@@ -1,5 +1,4 @@
 /** Open groups: whatever happens between a sample and its group, a rollout that was answered counts once. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '@reasoning-gym-server/contract/errors'
 import { decodeItemId, encodeItemId } from '@reasoning-gym-server/contract/item-id'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -11,6 +10,7 @@ import {
   OpenGroupRepository,
 } from '../../../src/features/adapters/open-groups/repository.ts'
 import { SampleWriter } from '../../../src/features/adapters/open-groups/sample-writer.ts'
+import { redisNow } from '../../../src/platform/redis/redis-clock.ts'
 import { keysOf, until } from '../../world.ts'
 import {
   begin,
@@ -26,6 +26,15 @@ import {
   send,
   sweep,
 } from './open-group-nodes.ts'
+
+/** What comes in the same millisecond is no later sign of life. The clock of Redis may be set back. */
+async function untilLater(): Promise<void> {
+  const begun = redisNow()
+  await until(
+    async () => redisNow(),
+    (now) => now > begun + 1,
+  )
+}
 
 beforeAll(openNodes)
 afterEach(() => vi.restoreAllMocks())
@@ -159,7 +168,7 @@ describe('a call', () => {
     await begin('twin-of-dead', { group_size: 3 })
     await send('twin-of-dead', 'equal', { answer: 'unknown' })
     await send('twin-of-dead', 'equal', { at: other }) // another rollout
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await untilLater()
     await send('twin-of-dead', 'sign of life')
     await send('twin-of-dead', 'equal', { at: other }) // the first one, sent again
     await groupsBecome('twin-of-dead', [['equal', 'equal', 'sign of life']])
@@ -184,7 +193,7 @@ describe('a call', () => {
     await begin('equal', { group_size: 3 })
     await send('equal', 'equal', { answer: 'unknown' })
     await send('equal', 'equal', { at: other })
-    await sleep(10) // what comes in the same millisecond is no later sign of life
+    await untilLater()
     await send('equal', 'heard of later')
     await sweep()
     await groupsBecome('equal', [['equal', 'equal', 'heard of later']])

@@ -173,7 +173,7 @@ it('a partial file is written when it has not grown for a while', async () => {
   const uuidOf = async (run: string) => (await world.features.runs.repository.get(run))?.incarnation
   await world.features.dumps.dumps.sweep(uuidOf, Date.now())
   expect((await world.call('GET', '/dumps?run=quiet')).body.files).toEqual([])
-  await world.features.dumps.dumps.sweep(uuidOf, Date.now() + 3600_000)
+  await world.features.dumps.dumps.sweep(uuidOf, Date.now() + 2 * 3600_000)
   const [file] = await written(world, 'quiet', 1)
   expect(linesOf(folder, file?.name ?? '')).toHaveLength(3)
   await postGroups(world, 'quiet', item.id, ids(1, 'later'), [right, wrong])

@@ -85,6 +85,10 @@ it('a group is counted once, with its job and its run', async () => {
 })
 
 it('every API process exports the same fleet gauges', async () => {
+  await until(
+    () => scrape(world),
+    (reading) => sum(reading, 'rgs_queue_jobs', { queue: 'score-group', state: 'waiting' }) === 0,
+  )
   const readings = await Promise.all([world, other].map(scrape))
   for (const reading of readings) {
     expect(sum(reading, 'rgs_workers')).toBe(1)

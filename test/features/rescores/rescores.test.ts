@@ -5,7 +5,7 @@ import { RescoreRepository } from '../../../src/features/rescores/repository.ts'
 import { keysOf, openWorld, takeItems, until, type World } from '../../world.ts'
 
 const TASKS = ['game_of_life_halting', 'leg_counting', 'spell_backward', 'largest_island']
-const RUNS = { original: {}, clean: { preset: 'clean', tasks: ['spell_backward'] } }
+const RUNS = { original: { tasks: TASKS }, clean: { preset: 'clean', tasks: ['spell_backward'] } }
 
 let world: World
 let posted: { group_id: string; item_id: string; task: string; completions: string[] }[]

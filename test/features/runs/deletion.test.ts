@@ -16,7 +16,7 @@ import { createRunKeys, runSlot } from '../../../src/features/runs/records.ts'
 import { PositionRepository } from '../../../src/features/runs/sequence/positions.ts'
 import { RequestedPositions } from '../../../src/features/runs/sequence/requested.ts'
 import type { ResolvedRun } from '../../../src/features/runs/types.ts'
-import { keysOf, openWorld, until, type World } from '../../world.ts'
+import { keysOf, openWorld, takeItems, until, type World } from '../../world.ts'
 
 let world: World
 let itemId: string
@@ -175,7 +175,7 @@ async function useWires(run: string, item_id: string): Promise<void> {
 async function beginFull(run: string): Promise<ResolvedRun> {
   const { call } = world
   await call('PUT', `/runs/${run}`, { ...SETTINGS, keep_groups: 3, drop_equal_scores: false, min_trained_tokens: 0 })
-  await call('POST', '/items', { run, count: 3 }, { prefer: 'wait=20' })
+  await takeItems(world, run, 3)
   await until(
     () => call('POST', '/items', { run, step: 1, count: 3 }, { prefer: 'wait=20' }),
     ({ status }) => status === 200,
@@ -444,9 +444,9 @@ describe('the removal', () => {
     const run = await beginLarge('large', size)
     const script = new URL('removing-worker.ts', import.meta.url).pathname
     const args = [script, inject('redisUrl'), world.prefix, String(size / 2)]
-    const killed = spawn(process.execPath, args, { stdio: 'inherit' })
+    const exited = once(spawn(process.execPath, args, { stdio: 'inherit' }), 'exit')
     await remove('large')
-    expect(await once(killed, 'exit')).toEqual([null, 'SIGKILL'])
+    expect(await exited).toEqual([null, 'SIGKILL'])
     const left = (await keysOfEpoch(run)).length
     expect(left).toBeGreaterThan(1)
     expect(left).toBeLessThan(2 * size)

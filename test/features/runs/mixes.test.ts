@@ -152,9 +152,9 @@ describe('a new mix', () => {
     await world.call('PUT', '/runs/busy', { tasks: pools[0], item_lease_s: 600 })
     const handed = new Map<number, Item>()
     const taken: { items: Item[]; from: number; to: number }[] = []
-    const changes = { started: 0, done: 0 }
+    const changes = { started: 0, done: 0, areOver: false }
     const take = async (caller: World, k: number) => {
-      for (let call = 0; changes.done < 12; call++) {
+      for (let call = 0; !changes.areOver; call++) {
         const from = changes.done
         const body = k % 2 ? { run: 'busy', count: 4 } : { run: 'busy', step: 1000 * k + call, count: 3 }
         const { items = [] } = (await caller.call('POST', '/items', body)).body
@@ -178,7 +178,10 @@ describe('a new mix', () => {
         )
       }
     }
-    await Promise.all([take(world, 0), take(node, 1), take(node, 2), take(world, 3), change(world, 1), change(node, 2)])
+    const takers = [take(world, 0), take(node, 1), take(node, 2), take(world, 3)]
+    await Promise.all([change(world, 1), change(node, 2)])
+    changes.areOver = true
+    await Promise.all(takers)
     const mixes: RunMix[] = await mixesOf('busy')
     expect(mixes.map(({ number }) => number)).toEqual(Array.from({ length: 13 }, (_, k) => k))
     for (const { items, from, to } of taken)

@@ -132,9 +132,9 @@ it('debug_logging shows the task and difficulty that were chosen', async () => {
 })
 
 it('suppress_base_env_logs hides requests and jobs; without it they are told', async () => {
-  await world.call('PUT', '/runs/hushed', {})
+  await world.call('PUT', '/runs/hushed', { tasks: ['leg_counting'] })
   await postGroups(world, 'hushed', item.id, ids(2), [right])
-  await world.call('PUT', '/runs/chatty', { suppress_base_env_logs: false })
+  await world.call('PUT', '/runs/chatty', { tasks: ['leg_counting'], suppress_base_env_logs: false })
   await postGroups(world, 'chatty', item.id, ids(2), [right])
   const [posted] = (await waitForLines('chatty', 'request')).filter(({ url }) => url === '/rollouts')
   expect(posted).toMatchObject({ level: INFO, method: 'POST', status: 202 })

@@ -20,7 +20,7 @@ const random = seededRandom(5)
 const POLICY: Record<string, () => boolean[]> = {
   spell_backward: () => Array<boolean>(GROUP_SIZE).fill(true),
   chain_sum: () => Array<boolean>(GROUP_SIZE).fill(false),
-  leg_counting: () => Array.from({ length: GROUP_SIZE }, () => random() < 0.5),
+  leg_counting: () => Array.from({ length: GROUP_SIZE }, (_, k) => k % 2 === 0),
   number_sorting: () => Array<boolean>(GROUP_SIZE).fill(random() < 0.5),
 }
 

@@ -5,6 +5,7 @@ import { MAX_LEASES_AT_ONCE } from '../../../../src/features/runs/checkpoint/rep
 import { schedulePrefetch } from '../../../../src/features/runs/jobs.ts'
 import { createRunKeys } from '../../../../src/features/runs/records.ts'
 import { PositionRepository } from '../../../../src/features/runs/sequence/positions.ts'
+import { redisNow } from '../../../../src/platform/redis/redis-clock.ts'
 import { openWorld, takeInOrder, until, type World } from '../../../world.ts'
 
 let world: World
@@ -121,10 +122,13 @@ describe('a run goes on elsewhere as it would have gone on here', () => {
       const { redis, keys } = node.platform
       const { runs } = node.features.runs
       const run = await runs.require('ordered')
-      const [, second] = await redis.zrange(createRunKeys(keys).forRun(run.name, run.epoch).openPositions, '0', '1')
+      const { openPositions, positionStates } = createRunKeys(keys).forRun(run.name, run.epoch)
+      const [first = '', second] = await redis.zrange(openPositions, '0', '1')
       const positions = new PositionRepository(redis, keys)
       const scope = { kind: 'open' as const, prefetchTarget: 0 }
       await positions.store(run, scope, { position: Number(second), task: 'gcd', difficulty: null, body: '{}' })
+      const unmade = { opened: redisNow() + 60_000, claimed_until: 0, attempts: 0 } // however long the test has taken
+      await redis.hset(positionStates, first, JSON.stringify(unmade))
       const options = { isFinal: false, prefetchTarget: 0, leaseMs: 1000, maxAhead: null }
       expect(await positions.take(run, 1, options)).toMatchObject({ items: [], prefetchedCount: 1 })
       expect(await positions.take(run, 1, { ...options, isFinal: true })).toMatchObject({

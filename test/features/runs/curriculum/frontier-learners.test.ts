@@ -3,7 +3,7 @@ import type { CurriculumPoint } from '@reasoning-gym-server/contract/run'
 import { getCorrectAnswer } from '@reasoning-gym-server/mock-model/answers'
 import { hashToUnitInterval } from '@reasoning-gym-server/mock-model/behavior'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openWorld, takeItems, type World } from '../../../world.ts'
+import { openWorld, type World } from '../../../world.ts'
 
 const TASKS = ['chain_sum', 'number_sorting', 'spell_backward', 'leg_counting']
 
@@ -13,21 +13,30 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** Takes items and posts groups of eight, each right with the probability that the learner has on the item. */
-async function playStep(run: string, count: number, solve: (item: Item) => number, step?: number): Promise<Item[]> {
-  const ofStep = () => world.call('POST', '/items', { run, step, count }, { prefer: 'wait=60' })
-  const items: Item[] = step === undefined ? await takeItems(world, run, count) : (await ofStep()).body.items
-  const groups = await Promise.all(
-    items.map(async (item) => {
+/**
+ * Takes the items of a step and posts groups of eight, each right with the probability that the learner has on the item.
+ * The next group of a task follows once the last one counts: the frontier depends on their order.
+ */
+async function playStep(run: string, step: number, count: number, solve: (item: Item) => number): Promise<Item[]> {
+  const { body } = await world.call('POST', '/items', { run, step, count }, { prefer: 'wait=60' })
+  const items: Item[] = body.items
+  const postInOrder = async (ofTask: Item[]) => {
+    for (const item of ofTask) {
       const { body: known } = await world.call('GET', `/items/${item.id}?reveal=true`)
       const isRight = (k: number) => hashToUnitInterval(run, item.id, String(k)) < solve(item)
       const rollouts = Array.from({ length: 8 }, (_, k) => ({
         completion: `<answer>${isRight(k) ? getCorrectAnswer(known) : 'zzz'}</answer>`,
       }))
-      return { item_id: item.id, buffer: false, rollouts }
-    }),
+      const group = { run, item_id: item.id, buffer: false, rollouts }
+      const { status } = await world.call('POST', '/rollouts', group, { prefer: 'wait=60' })
+      expect(status).toBe(200)
+    }
+  }
+  await Promise.all(
+    Map.groupBy(items, ({ task }) => task)
+      .values()
+      .map(postInOrder),
   )
-  await world.call('POST', '/rollouts', { run, groups }, { prefer: 'wait=30' })
   return items
 }
 
@@ -43,7 +52,7 @@ describe('a weak model', () => {
       await put(run, { tasks: TASKS })
       const solve = ({ difficulty }: Item) => (difficulty === 0 ? share : 0)
       for (let step = 0; step < 40; step++) {
-        const items = await playStep(run, 16, solve)
+        const items = await playStep(run, step, 16, solve)
         const above = items.filter(({ difficulty }) => step >= 6 && (difficulty ?? 0) > 0.15)
         expect([step, above.length], above.map(({ difficulty }) => difficulty).join(' ')).toEqual([
           step,
@@ -71,7 +80,7 @@ describe('after a jump', () => {
     const near = new Map(TASKS.map((task): [string, boolean[]] => [task, []]))
     for (let step = 0; step < 70; step++) {
       const place = step < 25 ? from : to
-      const items = await playStep(run, 4, ({ difficulty }) => (1 - faulty) * rate(place, difficulty ?? 0), step)
+      const items = await playStep(run, step, 4, ({ difficulty }) => (1 - faulty) * rate(place, difficulty ?? 0))
       if (step < 25) continue
       for (const { task, difficulty } of items) {
         const q = rate(to, difficulty ?? 0)

@@ -2,7 +2,7 @@ import type { Item } from '@reasoning-gym-server/contract/item'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createRunKeys } from '../../../../src/features/runs/records.ts'
 import { PositionRepository } from '../../../../src/features/runs/sequence/positions.ts'
-import { type Answer, openWorld, takeItems, until, type World } from '../../../world.ts'
+import { type Answer, openWorld, takeInOrder, takeItems, until, type World } from '../../../world.ts'
 
 let world: World
 beforeAll(async () => {
@@ -50,7 +50,7 @@ describe('items are made ahead of demand', () => {
     await world.call('DELETE', '/runs/order')
     await world.call('PUT', '/runs/order', { tasks: QUICK })
     const again: Item[] = []
-    while (again.length < 60) again.push(...(await items({ run: 'order', count: 3 })))
+    while (again.length < 60) again.push(...(await takeInOrder(world, 'order', 3)))
     expect(ids(again)).toEqual(ids(first))
   })
 
@@ -65,7 +65,11 @@ describe('items are made ahead of demand', () => {
       const calls = Array.from({ length: 12 }, (_, k) => items({ run: 'many', count: 10 }, k % 2 ? node : world))
       const seeds = (await Promise.all(calls)).flat().map(({ recipe }) => recipe.seed)
       const least = Math.min(...seeds)
-      expect(seeds.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 120 }, (_, k) => least + k))
+      // On a busy machine, an item that takes over 1.5 s is passed over, and comes in the next call.
+      while (Math.max(...seeds) - least >= seeds.length)
+        seeds.push(...(await items({ run: 'many' })).map(({ recipe }) => recipe.seed))
+      expect(seeds.length).toBeGreaterThanOrEqual(120)
+      expect(seeds.toSorted((a, b) => a - b)).toEqual(seeds.map((_, k) => least + k))
     } finally {
       await node.close()
     }

@@ -3,7 +3,7 @@
 import type { Item } from '@reasoning-gym-server/contract/item'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RequestedPositions } from '../../../../src/features/runs/sequence/requested.ts'
-import { openWorld, until, type World } from '../../../world.ts'
+import { openWorld, until, untilMadeAhead, type World } from '../../../world.ts'
 
 let world: World
 let node: World
@@ -83,8 +83,10 @@ describe('a position', () => {
     const far = await ask({ run: 'mixed', position: 20, count: 2 })
     const step = await ask({ run: 'mixed', step: 7, count: 4 })
     const queued: Item[] = []
-    while (queued.length < 10)
+    while (queued.length < 10) {
+      await untilMadeAhead(world, 'mixed', 10 - queued.length)
       queued.push(...((await post({ run: 'mixed', count: 10 - queued.length })).body.items ?? []))
+    }
     const all = [...b, ...a.slice(3), ...far, ...step, ...queued]
     expect(positionsOf(all).toSorted((x, y) => x - y)).toEqual(Array.from({ length: 25 }, (_, k) => start + k))
     const again = await ask({ run: 'mixed', position: 0, count: 25 }, node)
