@@ -3,7 +3,7 @@ import '../http/connections/v8-flags.ts'
 import type { App } from '../http/app.ts'
 import { assertKeysOrLoopback, type KeyRing, loadKeyRing, watchKeyFile } from '../http/auth/key-ring.ts'
 import { getConnectionLimit, readOpenFilesLimit } from '../http/connections/connection-limit.ts'
-import { type ListenAddress, listen } from '../http/connections/listening.ts'
+import { allowLateRequests, type ListenAddress, listen } from '../http/connections/listening.ts'
 import { RateLimiter, resolveRateLimits, shareUsage } from '../http/rate-limit.ts'
 import { readConfig, requireRedisConfig } from '../platform/environment.ts'
 import { createLogger } from '../platform/log.ts'
@@ -69,6 +69,7 @@ await runChildMain(async () => {
   if (config.API_PROCESSES > 1 && !config.SMALL) await service.engine.waitUntilStarted()
   await listenOrExplain(app, resolveListenAddress(config), keyRing)
   process.on('message', (message, connection) => {
+    if (message === 'replaced') allowLateRequests()
     if (message !== 'connection') return // which another API process left waiting
     process.send?.('accepted', undefined, undefined, () => {}) // before it is read: if this process ends, no other one gets it
     app.server.emit('connection', connection)

@@ -164,7 +164,7 @@ export class ChildProcesses {
     child.isReplaced = true
     try {
       await this.start(child.script, child.sockets)
-      child.process.kill('SIGTERM')
+      child.process.send('replaced', () => child.process.kill('SIGTERM'))
     } catch (err) {
       this.#options.log.error({ err }, 'a child process could not be replaced; the old one continues')
       child.isReplaced = false

@@ -18,18 +18,27 @@ const LATE_REQUEST_GRACE_MS = 100
  * time, because a process that was stalled for a second has not read what came.
  */
 const FIRST_REQUEST_CHECKS = 50
+/** The same for a process that another one has replaced, over 10 s: nothing waits for its end. */
+const FIRST_REQUEST_CHECKS_IF_REPLACED = 500
 /** Upper bound on accepting connections that the kernel queued before the close. */
 const MAX_ACCEPT_DRAIN_MS = 2000
 
+let firstRequestChecks = FIRST_REQUEST_CHECKS
+
+/** Gives the clients of a replaced process more time for the first request of a connection. */
+export function allowLateRequests(): void {
+  firstRequestChecks = FIRST_REQUEST_CHECKS_IF_REPLACED
+}
+
 export const gracefulClose = fastifyPlugin(
   async (app) => {
-    /** With the number of checks that are left to it if it sends nothing. */
+    /** With the number of checks for its first byte. */
     const openSockets = new Map<Socket, number>()
     let acceptedCount = 0
     let closing: Promise<void> | undefined
     app.server.on('connection', (socket) => {
       acceptedCount++
-      openSockets.set(socket, FIRST_REQUEST_CHECKS)
+      openSockets.set(socket, 0)
       socket.once('close', () => openSockets.delete(socket))
     })
     app.addHook('preClose', async () => {
@@ -53,8 +62,8 @@ export const gracefulClose = fastifyPlugin(
       while (openSockets.size > 0) {
         app.server.closeIdleConnections()
         for (const [socket, checks] of openSockets) {
-          openSockets.set(socket, checks - 1)
-          const isUnused = socket.bytesRead === 0 && checks <= 0
+          openSockets.set(socket, checks + 1)
+          const isUnused = socket.bytesRead === 0 && checks >= firstRequestChecks
           if (isUnused || socket.writableFinished) socket.destroy() // or answered, but still sending a rejected body
         }
         await sleep(IDLE_CHECK_INTERVAL_MS)

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { listen } from '../../../src/http/connections/listening.ts'
+import { allowLateRequests, listen } from '../../../src/http/connections/listening.ts'
 import { openWorld, type World } from '../../world.ts'
 
 async function listeningWorld(): Promise<{ world: World; port: number }> {
@@ -113,6 +113,20 @@ it('a client that goes on sending a rejected body does not delay the close', asy
   await world.close()
   expect(performance.now() - start).toBeLessThan(10_000) // a body may take two minutes
   socket.destroy()
+})
+
+it('a process that is replaced answers a client that connected before and sends its request seconds later', async () => {
+  const { world, port } = await listeningWorld()
+  const accepted = once(world.app.server, 'connection')
+  const socket = connect(port, '127.0.0.1')
+  const answer = ended(socket)
+  await accepted
+  allowLateRequests() // from here on, for this file
+  const closed = world.close()
+  await sleep(3000)
+  socket.write('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  expect(await answer).toMatch(/^HTTP\/1\.1 200 /)
+  await closed
 })
 
 async function anItem(world: World): Promise<string> {
