@@ -22,7 +22,7 @@ const ALL_UP = 'reasoning-gym-server is at'
 describe('the service in one command', () => {
   let server: ChildServer
   beforeAll(async () => {
-    server = await startChildServer({ API_PROCESSES: '', JOB_LOCK_S: '5' })
+    server = await startChildServer({ API_PROCESSES: '', JOB_LOCK_S: '15' }) // longer than a busy machine holds up a worker
   }, 300_000)
   afterAll(() => server.stop())
 

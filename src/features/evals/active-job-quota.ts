@@ -21,10 +21,7 @@ export class ActiveJobQuota {
     this.#limit = limit
   }
 
-  /**
-   * Reserves a place for job `id`, then runs `start`. The place is released when the job ends. Throws
-   * `too_many_active`.
-   */
+  /** Reserves a place for job `id`, then runs `start`. The place is released when the job ends. Throws `too_many_active`. */
   async runWithinQuota<T>(callerId: string, id: string, start: () => Promise<T>): Promise<T> {
     const key = this.#keys.callerGenerationJobs(callerId)
     // Places are ordered by time: if two callers reserve the last place at once, the later one is rejected.

@@ -96,9 +96,7 @@ function summarize(pairs: readonly ScoredPair[], side: 0 | 1): { mean_score: num
   return { mean_score: mean, lift: estimateLift(estimate, floors).lift }
 }
 
-/**
- * Returns no lifts if the scoring differs: without a common floor, a difference of lifts says nothing about the models.
- */
+/** Returns no lifts if the scoring differs: without a common floor, a difference of lifts says nothing about the models. */
 function compareLifts(a: JobOfKind<'eval'>, b: JobOfKind<'eval'>, pairs: readonly ScoredPair[]) {
   const isComparable = a.spec.grading_rules.scoring === b.spec.grading_rules.scoring
   const guess_floor = isComparable ? meanOrNull(pairs.map(({ floors }) => floors[0])) : null

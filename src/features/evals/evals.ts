@@ -76,10 +76,7 @@ export class Evals {
     return Promise.all([this.jobs.require({ id: a, caller }), this.jobs.require({ id: b, caller })])
   }
 
-  /**
-   * Returns the measurements that a run may start from. Throws `unknown_eval`, `forbidden`, and the errors of
-   * `measureEval`.
-   */
+  /** Returns the measurements that a run may start from. Throws `unknown_eval`, `forbidden`, and the errors of `measureEval`. */
   measure: RunEvals['measure'] = async (id, caller) => {
     const job = await this.jobs.require({ id, caller })
     return { scoring: job.spec.grading_rules.scoring, items: await measureEval(job, this.#deps) }
@@ -177,10 +174,7 @@ interface ExternalCompletionsDeps extends Pick<EvalParts, 'samples' | 'openItems
   aggregator: JobAggregator
 }
 
-/**
- * Handles evals whose completions the caller supplies: lists the prompts of samples, grades and records what is
- * submitted.
- */
+/** Handles evals whose completions the caller supplies: lists the prompts of samples, grades and records what is submitted. */
 export class ExternalCompletions {
   readonly #deps: ExternalCompletionsDeps
 
@@ -268,7 +262,7 @@ export class ExternalCompletions {
       score: verdict.score,
       failures: listFailureCauses(verdict),
     })
-    if (result.kind === 'recorded' && result.isNew && isKept) await samples.storeOutput(id, sample, encoded)
+    if (result.kind === 'recorded' && result.isNew && isKept) await samples.storeOutput(id, sample, { output: encoded })
     return result
   }
 }

@@ -43,10 +43,7 @@ export function createGenerateSamplesProcessor({
   collectionSampleProcessor,
   aggregator,
 }: GenerateSamplesProcessorDeps) {
-  /**
-   * Attempts of samples whose item could not be created, keyed by job. Jobs that end on another node are evicted as the
-   * oldest.
-   */
+  /** Attempts of samples whose item could not be created, keyed by job. Jobs that end on another node are evicted as the oldest. */
   const slowItemAttempts = new LRUCache<string, Map<number, number>>({ max: MAX_TRACKED_JOBS })
 
   const processSample = async (job: GenerationJob, sample: number, slot: number, signal: AbortSignal) => {

@@ -112,9 +112,7 @@ export class GenerationJobs<Kind extends GenerationJobKind> {
     return found
   }
 
-  /**
-   * Returns the job. Throws `unknown_eval` or `unknown_collection`, and `forbidden` if the caller's key is bound to other runs.
-   */
+  /** Returns the job. Throws `unknown_eval` or `unknown_collection`, and `forbidden` if the caller's key is bound to other runs. */
   async require({ id, caller, run }: JobAddress): Promise<JobOfKind<Kind>> {
     const { kind } = this.#kind
     const job = await this.#require(id)

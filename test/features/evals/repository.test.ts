@@ -89,7 +89,7 @@ function failAfterScript(): Redis {
 
 it('a resumed job is active and does not expire, even if Redis goes away while it is resumed', async () => {
   const id = await createEval()
-  await samples.storeOutput(id, 0, Buffer.from('text'))
+  await samples.storeOutput(id, 0, { output: Buffer.from('text') })
   expect(await cancel(id)).toBe(true)
   expect(await jobs.listActive()).toEqual([])
   await expect(new GenerationJobRepository(failAfterScript(), keys).reopen(id, [], undefined)).rejects.toThrow('closed')
@@ -110,13 +110,13 @@ it('what a slot stores after its job has ended expires with the job', async () =
   const id = await createEval()
   const none = await createCollection('r')
   await Promise.all([cancel(id), cancel(none)])
-  expect(await samples.storeOutput(id, 0, Buffer.from('text'))).toBe(true)
+  expect(await samples.storeOutput(id, 0, { output: Buffer.from('text') })).toBe(true)
   expect(await samples.appendItems(none, 0, ['item'])).toBe(true)
   expect(await samples.appendItems(none, 0, ['other'])).toBe(false) // after the item that was appended meanwhile
   expect(await getLifetimes(id)).toMatchObject({ outputs: 7 })
   expect(await getLifetimes(none)).toMatchObject({ items: 7 })
   const gone = newId()
-  expect(await samples.storeOutput(gone, 0, Buffer.from('text'))).toBe(false)
+  expect(await samples.storeOutput(gone, 0, { output: Buffer.from('text') })).toBe(false)
   expect(await samples.appendItems(gone, 0, ['item'])).toBe(false)
   expect(await getLifetimes(gone)).toEqual({})
 })
@@ -173,14 +173,43 @@ it('the oldest jobs are deleted, but never an active one', async () => {
 it('outputs that are deleted, generated again or replaced no longer count', async () => {
   const id = await createEval()
   const bytes = async () => Number(await redis.hget(jobKeys.forGenerationJob(id).job, 'output_bytes'))
-  for (const text of ['long text', 'text']) await samples.storeOutput(id, 0, Buffer.from(text))
-  await samples.storeOutput(id, 1, Buffer.from('another'))
+  const [long, text] = [Buffer.from('long text'), Buffer.from('text')]
+  await samples.storeOutput(id, 0, { output: long })
+  expect(await samples.storeOutput(id, 0, { output: text, replaces: long })).toBe(true)
+  await samples.storeOutput(id, 1, { output: Buffer.from('another') })
   expect(await bytes()).toBe(11)
   await samples.deleteOutputs(id, [1, 7])
   expect(await bytes()).toBe(4)
   await cancel(id)
   await jobs.reopen(id, [0], undefined)
   expect([await bytes(), await samples.getOutput(id, 0)]).toEqual([0, undefined])
+  await cancel(id)
+})
+
+it('of two outputs of a sample the first counts, and no output comes after the verdict', async () => {
+  const id = await createEval()
+  const [first, second] = [Buffer.from('first'), Buffer.from('second')]
+  expect(await samples.storeOutput(id, 0, { output: first })).toBe(true)
+  expect(await samples.storeOutput(id, 0, { output: second })).toBe(false)
+  expect(await samples.storeOutput(id, 0, { output: second, replaces: second })).toBe(false)
+  expect(await samples.getOutput(id, 0)).toEqual(first)
+  await samples.record(id, 1, { verdict: {}, score: 1, failures: [] })
+  expect(await samples.storeOutput(id, 1, { output: second, verdict: 1 })).toBe(false)
+  expect(await samples.getOutput(id, 1)).toBeUndefined()
+  await cancel(id)
+})
+
+it('a worker that stalls releases its slot only while that has the sample', async () => {
+  const id = await createEval()
+  const claimed = async () => redis.hget(jobKeys.forGenerationJob(id).claims, '3')
+  expect(await samples.claim(id, 3)).toEqual({ kind: 'sample', sample: 0 })
+  await samples.releaseSlot(id, 3, 0)
+  expect(await samples.claim(id, 3)).toEqual({ kind: 'sample', sample: 1 })
+  await samples.releaseSlot(id, 3, 0)
+  await samples.record(id, 0, { verdict: {}, score: 1, failures: [], slot: 3, claimed: 0 })
+  expect(await claimed()).toBe('1')
+  await samples.record(id, 0, { verdict: {}, score: 1, failures: [], slot: 3, claimed: 1 })
+  expect(await claimed()).toBeNull()
   await cancel(id)
 })
 

@@ -64,9 +64,7 @@ export class CollectionSampleProcessor {
     this.#deps = deps
   }
 
-  /**
-   * Processes the sample. May run again for the same sample. Returns when to continue if it cannot be processed now.
-   */
+  /** Processes the sample. May run again for the same sample. Returns when to continue if it cannot be processed now. */
   async process(job: Collection, sample: number, slot: number, signal: AbortSignal): Promise<Requeue | undefined> {
     const { samples, runs, answerMemory } = this.#deps
     const group = Math.floor(sample / job.spec.group_size)
@@ -78,12 +76,12 @@ export class CollectionSampleProcessor {
       await answerMemory.hold(MAX_ANSWER_BYTES, (hold) => this.#ensureOutput(job, run, item, sample, { signal, hold }))
       const submitIfComplete = async (hold: MemoryHold): Promise<{ requeue: Requeue | undefined } | undefined> => {
         const outputs = await this.#getCompleteGroup(job, group, hold)
-        return outputs && { requeue: await this.#submitGroup(job, { group, item, outputs }, slot) }
+        return outputs && { requeue: await this.#submitGroup(job, { group, item, outputs }, { slot, sample }) }
       }
       const complete = await answerMemory.hold(MAX_GROUP_BYTES, submitIfComplete)
       if (complete) return complete.requeue
     }
-    await samples.releaseSlot(job.id, slot)
+    await samples.releaseSlot(job.id, slot, sample)
     return undefined
   }
 
@@ -137,7 +135,11 @@ export class CollectionSampleProcessor {
     const messages = buildPromptMessages(item, run.settings)
     const { model, group_size } = job.spec
     const output = await modelClients.complete({ job, model, messages, seedOffset: sample % group_size, ...context })
-    await samples.storeOutput(job.id, sample, await encodeSampleOutput(output), output.kind === 'response')
+    await samples.storeOutput(job.id, sample, {
+      output: await encodeSampleOutput(output),
+      isAnswer: output.kind === 'response',
+      verdict: Math.floor(sample / group_size),
+    })
   }
 
   /** Returns undefined while an output is missing: the slot that stores the last one finds all of them. */
@@ -167,7 +169,7 @@ export class CollectionSampleProcessor {
   async #submitGroup(
     job: Collection,
     { group, item, outputs }: { group: number; item: string; outputs: SampleOutput[] },
-    slot: number,
+    { slot, sample }: { slot: number; sample: number },
   ): Promise<Requeue | undefined> {
     const { samples, rolloutSubmission, aggregator } = this.#deps
     const { run, buffer, group_size } = job.spec
@@ -193,6 +195,7 @@ export class CollectionSampleProcessor {
       verdict,
       score: scores.reduce((sum, score) => sum + score, 0),
       slot,
+      claimed: sample,
       sampleCount: outputs.length,
       failures: listRolloutFailures(outputs, submitted),
       failedCount: outputs.length - scores.length,

@@ -23,9 +23,7 @@ import { buildFrontierResult } from './frontier.ts'
 /** Temperature below which the samples of an item are nearly identical. */
 const LOW_TEMPERATURE = 0.3
 
-/**
- * Time for which the request that ends an eval waits while the items of its custom suite are recreated for the hash.
- */
+/** Time for which the request that ends an eval waits while the items of its custom suite are recreated for the hash. */
 const SUITE_HASH_TIMEOUT_MS = 4000
 
 interface SampledEvalItem extends SampledItem {

@@ -67,22 +67,27 @@ export class EvalSampleProcessor {
       return unmakeable
     })
     if (!('entry' in item)) return this.#finalizeIfOver(job, await record(item))
-    const stored = await this.#getAnswer(job, sample)
+    const stored = await this.#readStored(job, sample)
     const messages = buildPromptMessages(item, prompt)
     const result = await answerMemory.hold(MAX_ANSWER_BYTES, async (hold) => {
       const request = { job, model, messages, seedOffset: sample % samples_per_item, signal, hold }
-      const output = stored ?? (await this.#generate(job, item, request))
-      const isKept = stored !== undefined || (await this.#storeOutput(job, sample, output))
+      const generate = async () =>
+        this.#storeOutput(job, sample, await this.#generate(job, item, request), stored.unusable)
+      const { output, isKept } = stored.answer ? { output: stored.answer, isKept: true } : await generate()
       const rules = { rules: grading_rules, hasTries: tries !== undefined }
       return record(await gradeSample(grader, { output, item, suiteItem, ...rules, isKept }))
     })
     return this.#finalizeIfOver(job, result)
   }
 
-  /** Returns the stored output, unless it is a failure: a job that ended before that was recorded requests it again. */
-  async #getAnswer({ id }: JobOfKind<'eval'>, sample: number): Promise<SampleOutput | undefined> {
-    const output = decodeSampleOutput(await this.#deps.samples.getOutput(id, sample))?.output
-    return output?.kind === 'failed' ? undefined : output
+  /** Returns the stored output. A failure, whose job ended before it was recorded, is not usable: the sample is requested again. */
+  async #readStored(
+    { id }: JobOfKind<'eval'>,
+    sample: number,
+  ): Promise<{ answer?: SampleOutput | undefined; unusable?: Buffer | undefined }> {
+    const encoded = await this.#deps.samples.getOutput(id, sample)
+    const output = decodeSampleOutput(encoded)?.output
+    return output && output.kind !== 'failed' ? { answer: output } : { unusable: encoded }
   }
 
   /** Requests an answer, and another one after each wrong answer for as long as the eval allows more tries. */
@@ -115,13 +120,24 @@ export class EvalSampleProcessor {
     return responses.length === 1 ? output : { kind: 'tries', responses }
   }
 
-  /** Stores the output if there is room. Returns whether there was. */
-  async #storeOutput({ id }: JobOfKind<'eval'>, sample: number, output: SampleOutput): Promise<boolean> {
+  /** Stores the output if there is room. Returns it, or the answer that another worker stored first, and whether it is stored. */
+  async #storeOutput(
+    job: JobOfKind<'eval'>,
+    sample: number,
+    output: SampleOutput,
+    replaces: Buffer | undefined,
+  ): Promise<{ output: SampleOutput; isKept: boolean }> {
     const { samples, outputSpace } = this.#deps
     const encoded = await encodeSampleOutput(output)
-    const isKept = await outputSpace.reserve(id, encoded.byteLength)
-    await samples.storeOutput(id, sample, isKept ? encoded : undefined, getLastResponse(output) !== undefined)
-    return isKept
+    const isKept = await outputSpace.reserve(job.id, encoded.byteLength)
+    const isStored = await samples.storeOutput(job.id, sample, {
+      output: isKept ? encoded : undefined,
+      isAnswer: getLastResponse(output) !== undefined,
+      verdict: sample,
+      replaces,
+    })
+    const { answer: first } = isStored ? {} : await this.#readStored(job, sample)
+    return first ? { output: first, isKept: true } : { output, isKept }
   }
 
   async #finalizeIfOver(job: JobOfKind<'eval'>, result: RecordSampleResult): Promise<undefined> {

@@ -38,9 +38,7 @@ export function createEvalKind(deps: EvalParts): JobKind<'eval'> {
   }
 }
 
-/**
- * Builds the spec. Throws `invalid_request`, `unknown_suite` and the errors that reject the items of a custom suite.
- */
+/** Builds the spec. Throws `invalid_request`, `unknown_suite` and the errors that reject the items of a custom suite. */
 async function buildEvalSpec(
   input: EvalInput,
   settings: RunSettings | undefined,

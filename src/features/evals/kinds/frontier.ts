@@ -25,15 +25,10 @@ import {
 import { Z_90 } from '../statistics/means.ts'
 import { parseSuiteItem, type SuiteItem } from '../suites.ts'
 
-/**
- * Floor at which a task is left out: if guessing earns this much on every rung, twenty answers say nothing about the
- * model.
- */
+/** Floor at which a task is left out: if guessing earns this much on every rung, twenty answers say nothing about the model. */
 const MAX_FLOOR = 0.9
 
-/**
- * Builds the plan; the items are chosen later. Throws `invalid_request` if no task has a frontier, and `unknown_task`.
- */
+/** Builds the plan; the items are chosen later. Throws `invalid_request` if no task has a frontier, and `unknown_task`. */
 export function planFrontier(
   suite: 'frontier' | FrontierSuite,
   scoring: ScoringMode,

@@ -28,10 +28,7 @@ export class AnswerMemory {
     this.#memory = new WeightedSemaphore(capacityBytes)
   }
 
-  /**
-   * Runs the work, which may reserve `bytes` once, and then releases them. Work must not wait for other work that holds
-   * memory.
-   */
+  /** Runs the work, which may reserve `bytes` once, and then releases them. Work must not wait for other work that holds memory. */
   async hold<T>(bytes: number, work: (hold: MemoryHold) => Promise<T>): Promise<T> {
     let isReserved = false
     const reserve = async (signal?: AbortSignal) => {

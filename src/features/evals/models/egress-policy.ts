@@ -89,10 +89,7 @@ export function buildEgressPolicy({ HOST, MODEL_HOSTS, TRUST_PROXY, ...keys }: P
   return { allow_loopback: isLocal, allowed_hosts: MODEL_HOSTS }
 }
 
-/**
- * Returns why the policy denies an address, or undefined if it allows it. `host` is the name that resolved to the
- * address.
- */
+/** Returns why the policy denies an address, or undefined if it allows it. `host` is the name that resolved to the address. */
 export function getDenialReason(address: string, host: string, policy: EgressPolicy): string | undefined {
   const parsed = parseAddress(address)
   if (!parsed) return `${address} is not an IP address`

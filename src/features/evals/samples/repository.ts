@@ -34,11 +34,24 @@ export type RecordSampleResult =
     }
   | { kind: 'ended' }
 
+interface StoredOutput {
+  /** Undefined if there is no room for it. */
+  output: Buffer | undefined
+  /** Whether it is the answer of the model. */
+  isAnswer?: boolean
+  /** Number of the verdict with which the sample is done, for which no output is stored then. */
+  verdict?: number
+  /** A stored output, of a failure, that it may replace. */
+  replaces?: Buffer | undefined
+}
+
 interface SampleRecord {
   verdict: unknown
   /** Score to add to the sum, or null for a sample without a score. */
   score: number | null
+  /** The slot that is released, and the sample that it has claimed. */
   slot?: number
+  claimed?: number
   /** Number of samples that this record covers: a collection records whole groups. */
   sampleCount?: number
   failures: readonly FailureCause[]
@@ -70,10 +83,7 @@ export class SampleRepository {
     return (await this.#redis.lindex(this.#keys.forGenerationJob(id).items, index)) ?? undefined
   }
 
-  /**
-   * Stores the item of a sample, for a job that chooses its items as it progresses. Returns the item that was stored
-   * first.
-   */
+  /** Stores the item of a sample, for a job that chooses its items as it progresses. Returns the item that was stored first. */
   async chooseItem(id: string, sample: number, item: string): Promise<string> {
     return String(await chooseItem(this.#redis, this.#keys.forGenerationJob(id), [sample, item]))
   }
@@ -109,12 +119,16 @@ export class SampleRepository {
   }
 
   /**
-   * Stores an output before it is graded, so that a second attempt finds it; undefined if there is no room for it.
-   * Notes if it is the answer of the model. Returns false if the job does not exist.
+   * Stores an output before it is graded, so that a second attempt finds it. Notes if it is the answer of the model. Returns
+   * false if the job does not exist, or if another output came first: two workers process a sample if one stalls.
    */
-  async storeOutput(id: string, sample: number, output: Buffer | undefined, isAnswer = false): Promise<boolean> {
-    const keys = this.#keys.forGenerationJob(id)
-    return (await storeSampleOutput(this.#redis, keys, [sample, output ?? '', isAnswer ? 1 : 0])) === 1
+  async storeOutput(
+    id: string,
+    sample: number,
+    { output = Buffer.alloc(0), isAnswer = false, verdict, replaces }: StoredOutput,
+  ): Promise<boolean> {
+    const args = [sample, output, isAnswer ? 1 : 0, verdict ?? '', replaces ?? '']
+    return (await storeSampleOutput(this.#redis, this.#keys.forGenerationJob(id), args)) === 1
   }
 
   async getOutput(id: string, sample: number): Promise<Buffer | undefined> {
@@ -139,12 +153,13 @@ export class SampleRepository {
   async record(
     id: string,
     sample: number,
-    { verdict, score, slot, sampleCount = 1, failures, failedCount = failures.length }: SampleRecord,
+    { verdict, score, slot, claimed = sample, sampleCount = 1, failures, failedCount = failures.length }: SampleRecord,
   ): Promise<RecordSampleResult> {
     const record = {
       sample,
       verdict: JSON.stringify(verdict),
       slot,
+      claimed: String(claimed),
       score: score === null ? undefined : String(score), // text: Lua would pass on a number with rounding errors
       now: redisNow(),
       samples: sampleCount,
@@ -160,9 +175,10 @@ export class SampleRepository {
     return state === -1 ? { kind: 'ended' } : { kind: 'recorded', isNew: state === 1, done, total, sameFailures }
   }
 
-  /** Releases a slot whose sample is recorded with its group. */
-  async releaseSlot(id: string, slot: number): Promise<void> {
-    await this.#redis.hdel(this.#keys.forGenerationJob(id).claims, String(slot))
+  /** Releases a slot whose sample is recorded with its group, unless it has another one by now. */
+  async releaseSlot(id: string, slot: number, sample: number): Promise<void> {
+    const { claims } = this.#keys.forGenerationJob(id)
+    if ((await this.#redis.hget(claims, String(slot))) === String(sample)) await this.#redis.hdel(claims, String(slot))
   }
 
   /**

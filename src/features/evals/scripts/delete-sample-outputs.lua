@@ -5,4 +5,3 @@
 for _, sample in ipairs(ARGV) do
   delete_output(K.job, K.outputs, sample)
 end
-return 1

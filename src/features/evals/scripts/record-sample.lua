@@ -1,6 +1,6 @@
 -- Records the verdict of a sample once and releases its slot. Adds a progress event at most once per interval.
 -- KEYS  job (hash)  verdicts (hash: sample to JSON)  claims (hash)  events (stream)
--- ARGV  1 JSON: sample; verdict (JSON text); slot, if one is to be released; score (text), if there is one to add to the
+-- ARGV  1 JSON: sample; verdict (JSON text); slot, released if it has the sample claimed (text); score (text), if there is one to add to the
 --         sum; now, ms; samples that this record covers; failed, how many of them; failures [{ code, reason, count, key }]
 --         channel of notifications
 -- Returns { 1 if it was new, samples done, total, samples that failed for the most frequent reason }, or { -1 } if the
@@ -50,7 +50,7 @@ elseif status ~= 'running' then
   return { -1 }
 end
 local new = redis.call('HSETNX', K.verdicts, record.sample, record.verdict)
-if record.slot then
+if record.slot and redis.call('HGET', K.claims, record.slot) == record.claimed then
   redis.call('HDEL', K.claims, record.slot)
 end
 if new == 0 then

@@ -122,9 +122,7 @@ export function twoSidedPValue(z: number): number {
   return erfc(Math.abs(z) / Math.SQRT2)
 }
 
-/**
- * Computes the complementary error function for x ≥ 0 to 14 digits: a series near 0, a continued fraction farther out.
- */
+/** Computes the complementary error function for x ≥ 0 to 14 digits: a series near 0, a continued fraction farther out. */
 export function erfc(x: number): number {
   if (x > 27) return 0
   if (x < 2.5) {

@@ -83,9 +83,7 @@ interface Spread {
   degreesOfFreedom: number
 }
 
-/**
- * Computes the standard error. Strata with a single item count as one stratum. Returns null for fewer than two items.
- */
+/** Computes the standard error. Strata with a single item count as one stratum. Returns null for fewer than two items. */
 function computeSpread(strata: readonly (readonly number[])[]): Spread | null {
   const n = strata.flat().length
   if (n < 2) return null

@@ -62,9 +62,7 @@ function computeRates(
   }
 }
 
-/**
- * Returns the probability that all of k samples are correct, given c correct ones of n: C(c, k) / C(n, k). Needs k ≤ n.
- */
+/** Returns the probability that all of k samples are correct, given c correct ones of n: C(c, k) / C(n, k). Needs k ≤ n. */
 export function passAllK(n: number, c: number, k: number): number {
   if (c < k) return 0
   let all = 1

@@ -1,5 +1,8 @@
 /** Samples of collections, processed by hand: by processes that die, and within small limits. */
 
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { JobAggregator } from '../../../../src/features/evals/aggregator.ts'
@@ -122,3 +125,67 @@ it('an answer that brings its group above the limit fails with the reason, and t
   await queues.close()
   model.close()
 })
+
+it('of two answers to a sample whose worker stalls the first counts, before its group is scored and after', async () => {
+  const { redis, keys } = world.platform
+  const model = await startHoldingModel()
+  await world.call('PUT', '/runs/stalled', { group_size: 1, batch_size: 1, tasks: ['gcd'], drop_equal_scores: false })
+  const queues = new Queues(redis, keys.queuePrefix)
+  await queues.getOrCreate(generateSamplesJob.name).pause()
+  world.startWorker()
+  await untilMadeAhead(world, 'stalled', 1).finally(() => world.stopWorkers())
+  const asked = { model: { name: 'm', base_url: model.url }, groups: 1, concurrency: 1 }
+  const { body } = await world.call('POST', '/runs/stalled/collect', asked)
+  const job = await world.features.evals.generationJobs.get(body.id)
+  if (!job || !isOfKind(job, 'collection')) throw new Error('no collection')
+  const { signal } = new AbortController()
+  const samples = new SampleRepository(redis, keys)
+  const attempt = () =>
+    until(
+      () => createProcessor(samples).process(job, 0, 0, signal),
+      (requeue) => requeue === undefined,
+    )
+  const attempts = [attempt(), attempt(), attempt()]
+  await model.answer(2, 'first')
+  await until(
+    () => world.call('GET', '/runs/stalled'),
+    ({ body }) => body.progress.groups === 1,
+  )
+  await model.answer(1, 'second')
+  world.startWorker()
+  await Promise.race(attempts)
+  await until(
+    () => world.call('GET', `/runs/stalled/collect/${body.id}`),
+    ({ body }) => body.status === 'done',
+  )
+  await model.answer(0, 'third')
+  await Promise.all(attempts)
+  expect(await samples.getOutput(body.id, 0)).toBeUndefined()
+  expect((await world.call('GET', '/runs/stalled')).body.progress).toMatchObject({ groups: 1, rollouts: 1 })
+  const [group] = (await world.call('POST', '/runs/stalled/batches', { step: 0, final: true })).body.groups
+  expect(group.rollouts).toMatchObject([{ completion: 'first' }])
+  await queues.close()
+  model.close()
+})
+
+/** A model that holds its requests. `answer` gives one of them its completion once all others that remain have come. */
+async function startHoldingModel() {
+  const held: ServerResponse[] = []
+  const server = createServer((request, response) => {
+    request.resume()
+    held.push(response)
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    close: () => void server.close(),
+    async answer(others: number, content: string) {
+      await until(
+        async () => held.length,
+        (count) => count === others + 1,
+      )
+      const choices = [{ message: { content }, finish_reason: 'stop' }]
+      held.shift()?.setHeader('content-type', 'application/json').end(JSON.stringify({ choices }))
+    },
+  }
+}

@@ -3,8 +3,7 @@ local function is_active(status)
   return status == 'queued' or status == 'running'
 end
 
--- Lets what a slot writes after its job has ended expire with the rest of the job's samples.
--- job (hash)  key: what was written
+-- Lets `key`, which a slot has written after its job (hash) has ended, expire with the rest of the job's samples.
 local function expire_if_ended(job, key)
   if redis.call('HEXISTS', job, JOB.ended_at) == 1 and redis.call('PTTL', key) == -1 then
     redis.call('PEXPIRE', key, RETENTION.samples_ms)
