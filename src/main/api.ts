@@ -69,7 +69,7 @@ await runChildMain(async () => {
   if (config.API_PROCESSES > 1 && !config.SMALL) await service.engine.waitUntilStarted()
   await listenOrExplain(app, resolveListenAddress(config), keyRing)
   process.on('message', (message, connection) => {
-    if (message === 'replaced') allowLateRequests()
+    if (message === 'replaced' && !worker) allowLateRequests() // a worker needs the time for its jobs
     if (message !== 'connection') return // which another API process left waiting
     process.send?.('accepted', undefined, undefined, () => {}) // before it is read: if this process ends, no other one gets it
     app.server.emit('connection', connection)

@@ -9,7 +9,7 @@ import { z } from 'zod'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { listJsonFields, RecordDeclaration } from '../../platform/redis/record.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
-import { defineScript } from '../../platform/redis/scripts.ts'
+import { defineScript, removeUnlessRenewed } from '../../platform/redis/scripts.ts'
 import { tryRead } from '../../platform/redis/unreadable-entries.ts'
 import { createGroupKeys, dumpPrefix, dumpStateRecord } from '../rollouts/records.ts'
 
@@ -214,8 +214,7 @@ export class DumpRepository {
 
   /** Removes a run from the open ones unless it was marked open since `time`. */
   async closeIfIdle({ run, uuid }: DumpedRunRef, time: number): Promise<void> {
-    const opened = await this.#redis.zscore(this.#keys.openDumpedRuns, `${run}/${uuid}`)
-    if (opened !== null && Number(opened) < time) await this.#redis.zrem(this.#keys.openDumpedRuns, `${run}/${uuid}`)
+    await removeUnlessRenewed(this.#redis, this.#keys.openDumpedRuns, `${run}/${uuid}`, time)
   }
 
   async listFiles({ run, uuid }: DumpedRunRef): Promise<WrittenFile[]> {

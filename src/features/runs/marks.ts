@@ -4,12 +4,15 @@ import type { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
+import { defineScript } from '../../platform/redis/scripts.ts'
 import { listWarnings } from './diagnosis/diagnosis.ts'
-import { type AllRunKeys, createRunKeys, MAX_MARKS } from './records.ts'
+import { type AllRunKeys, createRunKeys, MAX_MARKS, runRecord } from './records.ts'
 import { parseEntries } from './repository.ts'
 import { type RunIndex, sweepEach } from './run-index.ts'
 import type { TaskStatistics } from './task-statistics.ts'
 import type { ResolvedRun, StoredRun } from './types.ts'
+
+const recordMark = defineScript(import.meta.dirname, 'record-mark', { RUN: runRecord.constants })
 
 /** The sweep visits runs that were used in this time, to half a minute. */
 const RECENTLY_USED_MS = 90_000
@@ -41,13 +44,12 @@ export class RunMarks {
 
   /** Does not reject: a chart without a mark is better than a change that fails. */
   async record(run: StoredRun, mark: NewMark): Promise<void> {
-    const key = this.#keys.forRun(run.name, run.epoch).marks
-    await this.#deps.redis
-      .multi()
-      .rpush(key, formatMark(run, mark))
-      .ltrim(key, -MAX_MARKS, -1)
-      .exec()
-      .catch(() => {})
+    await this.#append(run, formatMark(run, mark)).catch(() => {})
+  }
+
+  /** Does nothing if the run was deleted or restored: no other job would remove what is written then. */
+  #append(run: StoredRun, mark: string): Promise<unknown> {
+    return recordMark(this.#deps.redis, this.#keys.forRun(run.name, run.epoch), [run.epoch, mark, MAX_MARKS])
   }
 
   /** Forgets the marks of the steps that are undone, and no mark that is written meanwhile. `before`: the run as it was. */
@@ -59,10 +61,8 @@ export class RunMarks {
     const text = `Went back to step ${step} from step ${before.counters.named_step ?? step}.`
     const change = redis.multi()
     for (const mark of new Set(undone)) change.lrem(key, 0, mark)
-    await change
-      .rpush(key, formatMark(before, { kind: 'rewind', text }, step))
-      .ltrim(key, -MAX_MARKS, -1)
-      .exec()
+    await change.exec()
+    await this.#append(before, formatMark(before, { kind: 'rewind', text }, step))
   }
 
   /** Marks where the warnings of runs in use first came up. `get` reads a run. */

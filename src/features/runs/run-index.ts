@@ -15,11 +15,9 @@ import type { Logger } from 'pino'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { translateRedisError } from '../../platform/redis/redis-errors.ts'
-import { defineScript } from '../../platform/redis/scripts.ts'
+import { removeUnlessRenewed } from '../../platform/redis/scripts.ts'
 import { splitList } from '../../platform/split-list.ts'
 import { type AllRunKeys, createRunKeys } from './records.ts'
-
-const removeSettledRun = defineScript(import.meta.dirname, 'remove-settled-run')
 
 /** Time for which this process does not add a run again that it has added. */
 const REMEMBERED_MS = 30_000
@@ -109,7 +107,7 @@ export class RunIndex {
 
   /** Removes a run without work from those that the sweeps visit, unless it was added recently. */
   async removeSettled(name: string): Promise<void> {
-    await removeSettledRun(this.#redis, this.#keys, [name, redisNow() - this.#keptMs])
+    await removeUnlessRenewed(this.#redis, this.#keys.runsToSweep, name, redisNow() - this.#keptMs)
   }
 
   /** Lists the names of runs, and of some that no longer exist. */

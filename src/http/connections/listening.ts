@@ -18,8 +18,8 @@ const LATE_REQUEST_GRACE_MS = 100
  * time, because a process that was stalled for a second has not read what came.
  */
 const FIRST_REQUEST_CHECKS = 50
-/** The same for a process that another one has replaced, over 10 s: nothing waits for its end. */
-const FIRST_REQUEST_CHECKS_IF_REPLACED = 500
+/** The same for a process that another one has replaced, over 5 s: nothing waits for its end, but it is ended after 15 s. */
+const FIRST_REQUEST_CHECKS_IF_REPLACED = 250
 /** Upper bound on accepting connections that the kernel queued before the close. */
 const MAX_ACCEPT_DRAIN_MS = 2000
 

@@ -165,6 +165,17 @@ it('goes on after its job was lost', async () => {
   expect(result).toMatchObject({ groups: posted.length, rewards_changed: 0 })
 })
 
+it('that has ended does not change when a worker that stalled goes on with it', async () => {
+  const ended = await rescore('other', {})
+  const { redis, keys } = world.platform
+  const run = await world.features.runs.runs.require('other')
+  const repository = new RescoreRepository(redis, keys)
+  for (const status of ['running', 'failed'] as const)
+    expect(await repository.store(run, { ...ended, status, result: null })).toBe(false)
+  expect(ended.status).toBe('done')
+  expect(await repository.get(run, ended.id)).toMatchObject({ status: 'done', result: ended.result })
+})
+
 it('a repeated call starts one rescore; the list has the last ones; they end with their run', async () => {
   const [one, two] = await Promise.all(
     [1, 2].map(() => world.call('POST', '/runs/original/rescore', {}, { 'idempotency-key': 'once' })),

@@ -1,7 +1,8 @@
 /** Runs that nobody uses: idle by themselves, finished or archived when somebody says so, active again with rollouts. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createRunKeys } from '../../../src/features/runs/records.ts'
 import { computeRunState } from '../../../src/features/runs/run-state.ts'
-import { openWorld, takeItems, type World } from '../../world.ts'
+import { openWorld, takeItems, until, type World } from '../../world.ts'
 
 let world: World
 beforeAll(async () => {
@@ -77,4 +78,20 @@ it('a run starves only while a trainer waits; without one it is idle, also with 
   expect(at({ last_accepted_at: now - 600_000, last_batch_request_at: now - 30_000 }).is).toBe('starved_of_rollouts')
   expect(at({ last_accepted_at: now - 10_000 }).is).toBe('flowing')
   expect(at({ last_accepted_at: now - 10_000 }, 8).is).toBe('trainer_silent')
+})
+
+it('a mark that comes after its run was deleted leaves nothing behind', async () => {
+  await world.call('PUT', '/runs/marked', {})
+  const { runs, marks } = world.features.runs
+  const run = await runs.require('marked')
+  const mark = { kind: 'settings', text: 'batch_size: 16 → 32' } as const
+  await marks.record(run, mark)
+  expect(await marks.list(run)).toMatchObject([{ ...mark, step: null }])
+  await world.call('DELETE', '/runs/marked')
+  const { redis, keys } = world.platform
+  const exists = () => redis.exists(createRunKeys(keys).forRun('marked', run.epoch).marks)
+  await until(exists, (count) => count === 0)
+  await marks.record(run, mark)
+  await marks.recordRewind(run, 0)
+  expect(await exists()).toBe(0)
 })

@@ -179,8 +179,9 @@ describe('a new mix', () => {
       }
     }
     const takers = [take(world, 0), take(node, 1), take(node, 2), take(world, 3)]
-    await Promise.all([change(world, 1), change(node, 2)])
-    changes.areOver = true
+    await Promise.all([change(world, 1), change(node, 2)]).finally(() => {
+      changes.areOver = true
+    })
     await Promise.all(takers)
     const mixes: RunMix[] = await mixesOf('busy')
     expect(mixes.map(({ number }) => number)).toEqual(Array.from({ length: 13 }, (_, k) => k))

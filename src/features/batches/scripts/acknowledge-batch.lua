@@ -1,5 +1,4 @@
--- Acknowledges a batch: at once, or when every rank has done so. Then it retires the batch's groups and records the
--- step.
+-- Acknowledges a batch: at once, or when every rank has done so. Then it retires the batch's groups and records the step.
 -- KEYS  run (hash)  backlog (hash)  retainedTexts (list)  batch (hash: batch, and which ranks have acknowledged)
 --       openBatches (sorted set: step by time)  acknowledgedSteps (sorted set: step by step)
 --       allGroups (sorted set: group ID by when its key expires)

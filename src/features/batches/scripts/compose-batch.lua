@@ -3,11 +3,9 @@
 --       backlog (hash)  retainedTexts (list)  batch (hash)  openBatches (sorted set: step by time)
 --       acknowledgedSteps (sorted set: step by step)  allGroups (sorted set: group ID by when its key expires)
 --       leaseExpiries, pendingGroups (sorted sets)  flowSamples (list of JSON, newest first)
---       lagSums (hash of sums over groups, `TASK:FIELD`)
---       stepStates (sorted set: number of a state by step)
+--       lagSums (hash of sums over groups, `TASK:FIELD`)  stepStates (sorted set: number of a state by step)
 -- ARGV  1 JSON: { epoch, rewinds: of the run, as the call found it, step, now (ms), target_rollouts,
---                 min_rollouts: to compose with, 0: also an empty batch,
---                 await_queued: whether queued groups may still arrive,
+--                 min_rollouts: to compose with, 0: also an empty batch, await_queued: whether queued groups may still arrive,
 --                 only_scored: whether only scored rollouts count, policy_version, max_lag?, balance, unscored,
 --                 max_open_batches, format: version of the stored batch, max_flow_samples,
 --                 flow_fields: counters of the run that a sample has, the limits of parts/retire-group }

@@ -98,8 +98,7 @@ export class CollectionSampleProcessor {
         const { items } = await itemQueue.next(run, Math.min(MAX_ITEMS_PER_CLAIM, spec.groups - claimed), token)
         if (items.length === 0) return await this.#waitForTrainer(id)
         const itemIds = items.map((item) => item.id)
-        // the note expires
-        if (await samples.appendItems(id, claimed, itemIds)) void itemQueue.forgetTaken(run, token).catch(() => {})
+        await samples.appendItems(id, claimed, itemIds) // the note of what was taken expires: a process that stalled may ask for it
       }
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'items_not_ready')

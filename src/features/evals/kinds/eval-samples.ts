@@ -136,8 +136,11 @@ export class EvalSampleProcessor {
       verdict: sample,
       replaces,
     })
-    const { answer: first } = isStored ? {} : await this.#readStored(job, sample)
-    return first ? { output: first, isKept: true } : { output, isKept }
+    if (isStored) return { output, isKept }
+    const { answer, unusable } = await this.#readStored(job, sample)
+    if (answer) return { output: answer, isKept: true }
+    const isOtherFailure = unusable !== undefined && replaces?.equals(unusable) !== true
+    return isOtherFailure ? this.#storeOutput(job, sample, output, unusable) : { output, isKept: false }
   }
 
   async #finalizeIfOver(job: JobOfKind<'eval'>, result: RecordSampleResult): Promise<undefined> {

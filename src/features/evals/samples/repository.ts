@@ -20,6 +20,7 @@ const chooseItem = defineScript(folder, 'choose-item', constants)
 const claimSample = defineScript(folder, 'claim-sample', constants)
 const storeSampleOutput = defineScript(folder, 'store-sample-output', constants)
 const deleteSampleOutputs = defineScript(folder, 'delete-sample-outputs', constants)
+const releaseSlot = defineScript(folder, 'release-slot', constants)
 const recordSample = defineScript(folder, 'record-sample', constants)
 
 type SampleClaim = { kind: 'sample'; sample: number } | { kind: 'none' } | { kind: 'ended' }
@@ -177,8 +178,7 @@ export class SampleRepository {
 
   /** Releases a slot whose sample is recorded with its group, unless it has another one by now. */
   async releaseSlot(id: string, slot: number, sample: number): Promise<void> {
-    const { claims } = this.#keys.forGenerationJob(id)
-    if ((await this.#redis.hget(claims, String(slot))) === String(sample)) await this.#redis.hdel(claims, String(slot))
+    await releaseSlot(this.#redis, this.#keys.forGenerationJob(id), [slot, sample])
   }
 
   /**

@@ -5,13 +5,11 @@
 --       groupSummaries (hash: ID of a buffered group to its JSON)  retainedTexts (list)
 --       failedGroups (sorted set: ID of a group that can be retried, by time in ms)  dumpState (hash)
 --       pendingRolloutRecords (records that wait for a file of rollouts (list))
---       pendingFailedRecords (records that wait for a file of failed groups (list))
---       recentAccuracies (hash)  learnability (hash)
+--       pendingFailedRecords (records that wait for a file of failed groups (list))  recentAccuracies (hash)  learnability (hash)
 --       recentOutcomes (hash: task to its number of outcomes, and `TASK:PLACE` in a ring to one of its last outcomes)
 --       metricSteps (sorted set of steps)  metricBlocks (sorted set of first groups)
 --       stepSums, blockSums (hashes: step or first group to its packed sums)
---       allGroups (sorted set: group ID by the time when its key expires)
---       frontierEvidence (list of JSON, oldest first)
+--       allGroups (sorted set: group ID by the time when its key expires)  frontierEvidence (list of JSON, oldest first)
 -- ARGV  1 JSON: { channel, epoch, revision: of the settings that the groups were graded by, now (ms), time (ISO 8601), max_accuracies,
 --                 max_history, max_learnability, max_retriable, max_outcomes: of a task, the limits of parts/retire-group,
 --                 step_state_prefix,

@@ -1,6 +1,5 @@
 -- Makes a failed group pending again, so that it is scored once more, and reverts what its failure counted.
--- KEYS  run (hash)  group (hash)  pendingGroups (sorted set)  backlog (hash)  failedGroups (sorted set)
---       retainedGroups (sorted set)
+-- KEYS  run (hash)  group (hash)  pendingGroups (sorted set)  backlog (hash)  failedGroups (sorted set)  retainedGroups (sorted set)
 -- ARGV  1 group ID  2 now, ms  3 epoch
 -- Returns 1, or 0 if the group has not failed, its rollouts are no longer retained, or its run was restored or deleted.
 local id = ARGV[1]

@@ -1,5 +1,4 @@
--- Reserves a run's next epoch, so that its keys can be written before it starts. If it does not start in time, its keys
--- are removed like those of an ended epoch.
+-- Reserves a run's next epoch, so that its keys can be written before it starts. Otherwise they are removed after a while.
 -- KEYS  run (hash)  discardedEpochs (sorted set: epoch by the earliest time of removal, ms)
 -- ARGV  1 lowest epoch  2 duration of the reservation, ms
 -- Returns the epoch.

@@ -3,8 +3,7 @@
 --       leasedItems, requestedPositions, issuedItems, stepPositions (hashes)  issuedTasks (list)  questions (sorted set)
 --       discardedEpochs (sorted set: epoch by time)  curriculum (hash: task to its JSON)  frontierWeights (hash)
 --       mixes (list of JSON, oldest first)  stepStates (sorted set: number of a recorded state by step)
--- ARGV  1 JSON:
---         based_on: revision that the change is based on, 0: a new run  settings: the explicit ones, as JSON  now, ms
+-- ARGV  1 JSON: based_on: revision that the change is based on, 0: a new run  settings: the explicit ones, as JSON  now, ms
 --         incarnation: of a new run  restart: restart the sequence
 --         remake: make the items again that are not issued  mix: { at, tasks, exclude }, as JSON, of a new run or a new mix
 --         epoch: of the keys, the lowest for a new run, as text

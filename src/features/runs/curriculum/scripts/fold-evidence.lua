@@ -1,9 +1,7 @@
--- Stores the result of folding a run's oldest evidence and removes that evidence from the list. Each piece is folded
--- once.
+-- Stores the result of folding a run's oldest evidence and removes that evidence from the list. Each piece is folded once.
 -- KEYS  run (hash)  curriculum (hash: task to its JSON)  frontierWeights (hash: task to its weights)
 --       curriculumHistory (list of JSON points, newest first)  frontierEvidence (list of JSON, oldest first)
--- ARGV  1 JSON:
---         epoch  revision of the settings it was folded under  folded: evidence that had left the list before (all as
+-- ARGV  1 JSON: epoch  revision of the settings it was folded under  folded: evidence that had left the list before (all as
 --         text)  count: pieces folded  max_points: points to keep
 --         tasks: [task, its JSON, its weights, …]  points: [JSON, …], oldest first
 -- Returns how many pieces are left, or -1 if the run has changed or another process was faster.

@@ -1,5 +1,4 @@
--- Reads a run's oldest evidence and the run's state in one step. A script does this because a full Redis rejects
--- transactions.
+-- Reads a run's oldest evidence and the run's state in one step. A script does this because a full Redis rejects transactions.
 -- KEYS  run (hash)  frontierEvidence (list of JSON, oldest first)
 -- ARGV  1 limit of pieces
 -- Returns { the pieces, { epoch, revision of the settings, evidence that has left the list } }.

@@ -1,7 +1,6 @@
 -- Stores the item that was made for a position, unless the run has moved on. The first item that fits is kept.
 -- KEYS  see parts/sequence.lua; also questions (sorted set: hash of a question by the position whose item asks it)
--- ARGV  1 JSON:
---         epoch  revision of the settings it was made with  position (all as text)  state: its made state, as JSON
+-- ARGV  1 JSON: epoch  revision of the settings it was made with  position (all as text)  state: its made state, as JSON
 --         body: of an open position  now, ms  question: its hash if no other position may ask it
 --         passed_over_eval_items, passed_over_repeats: seeds whose questions are held out, or were asked
 --         passed_over_unanswerable: seeds whose questions have no right answer

@@ -17,8 +17,7 @@ local function request_position(position, now)
 end
 
 -- Issues the items of requested positions together, once all are made. Until then, none of them is final.
--- Returns { 'unmade', position … }, { 'issued', position, task, difficulty, retry, propensity … } or { 'no_item',
--- position … }.
+-- Returns { 'unmade', position … }, { 'issued', position, task, difficulty, retry, propensity … } or { 'no_item', position … }.
 local function issue_positions(positions)
   local unmade, failed, items, new, reply = { 'unmade' }, { 'no_item' }, {}, {}, { 'issued' }
   for k, position in ipairs(positions) do

@@ -11,8 +11,7 @@
 -- The items that the run has issued, kept as long as it exists: each hash field has ISSUED.positions_per_chunk
 -- positions of ISSUED.record_bytes bytes. issued-items.ts is the same codec in TypeScript. A record:
 --   what (0: not issued, ISSUED.no_item: no item now or later, else 1 + retry, plus 128 without a difficulty),
---   number of the task in the list of tasks (2 bytes), difficulty (8 bytes), propensity (4 bytes, 0: unknown);
---   little-endian
+--   number of the task in the list of tasks (2 bytes), difficulty (8 bytes), propensity (4 bytes, 0: unknown); little-endian
 local RECORD_FORMAT = '<BHdf'
 local chunks, task_names = {}, nil
 
@@ -39,8 +38,7 @@ local function is_issued(position)
   return #chunk >= offset + ISSUED.record_bytes and string.byte(chunk, offset + 1) > 0 -- else its end is lost
 end
 
--- Returns nil if the item is not issued, { failed } if the position has none, else { task, difficulty or '', retry,
--- propensity }.
+-- Returns nil if the item is not issued, { failed } if the position has none, else { task, difficulty or '', retry, propensity }.
 local function get_issued(position)
   if not is_issued(tonumber(position)) then
     return nil
