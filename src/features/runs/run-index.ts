@@ -15,7 +15,7 @@ import type { Logger } from 'pino'
 import type { RedisKeys } from '../../platform/redis/keys.ts'
 import { redisNow } from '../../platform/redis/redis-clock.ts'
 import { translateRedisError } from '../../platform/redis/redis-errors.ts'
-import { removeUnlessRenewed } from '../../platform/redis/scripts.ts'
+import { removeUnlessRenewed } from '../../platform/redis/sorted-sets.ts'
 import { splitList } from '../../platform/split-list.ts'
 import { type AllRunKeys, createRunKeys } from './records.ts'
 

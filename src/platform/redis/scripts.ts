@@ -38,11 +38,6 @@ export function defineScript(folder: string, name: string, constants: ScriptCons
   }
 }
 
-/** Removes a member of a sorted set that was added before `time`, and not again since. */
-export function removeUnlessRenewed(redis: Redis, members: string, member: string, time: number): Promise<unknown> {
-  return removeMember(redis, { members }, [member, time])
-}
-
 function requireKey(path: string, keys: object, name: string): string {
   const key: unknown = Reflect.get(keys, name)
   if (typeof key !== 'string') throw new TypeError(`${path} names K.${name}, and its caller gives no such key`)
@@ -122,5 +117,3 @@ function readScript(path: string): string {
     readScript(join(dirname(path), `${part}.lua`)),
   )
 }
-
-const removeMember = defineScript(import.meta.dirname, 'remove-unless-renewed')

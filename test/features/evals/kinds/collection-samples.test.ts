@@ -1,8 +1,5 @@
 /** Samples of collections, processed by hand: by processes that die, and within small limits. */
 
-import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { startMockModel } from '@reasoning-gym-server/mock-model/mock-model'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { JobAggregator } from '../../../../src/features/evals/aggregator.ts'
@@ -18,7 +15,7 @@ import { SampleRepository } from '../../../../src/features/evals/samples/reposit
 import { createRunKeys } from '../../../../src/features/runs/records.ts'
 import { Queues } from '../../../../src/platform/queue/queues.ts'
 import { openWorld, until, untilMadeAhead, type World } from '../../../world.ts'
-import { startChoosingModel } from '../choosing-model.ts'
+import { startChoosingModel, startHoldingModel } from '../choosing-model.ts'
 
 let world: World
 beforeAll(async () => {
@@ -167,25 +164,3 @@ it('of two answers to a sample whose worker stalls the first counts, before its 
   await queues.close()
   model.close()
 })
-
-/** A model that holds its requests. `answer` gives one of them its completion once all others that remain have come. */
-async function startHoldingModel() {
-  const held: ServerResponse[] = []
-  const server = createServer((request, response) => {
-    request.resume()
-    held.push(response)
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    close: () => void server.close(),
-    async answer(others: number, content: string) {
-      await until(
-        async () => held.length,
-        (count) => count === others + 1,
-      )
-      const choices = [{ message: { content }, finish_reason: 'stop' }]
-      held.shift()?.setHeader('content-type', 'application/json').end(JSON.stringify({ choices }))
-    },
-  }
-}
